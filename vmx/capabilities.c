@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Reads the VMX capability MSRs. Each exists only if an earlier one says so: asking for one that does not is
- * a #GP (SDM 3D appendix A). Called once a CPU before VMXON.
+ * Reads the VMX capability MSRs. Each exists only if an earlier one says so: asking for one that
+ * does not is a #GP (SDM 3D appendix A). Called once a CPU before VMXON.
  */
 #include "vmx/capabilities.h"
 
@@ -26,7 +26,8 @@ void vmx_capabilities_read(struct vmx_capabilities *c)
 	/* The TRUE registers follow the plain ones in the same order (SDM 3D A.2 to A.5). */
 	bool exact = c->basic & VMX_BASIC_TRUE_CONTROLS;
 	c->controls[CONTROLS_PIN] = read_allowed(exact ? MSR_VMX_TRUE_PIN : MSR_VMX_PIN);
-	c->controls[CONTROLS_PRIMARY] = read_allowed(exact ? MSR_VMX_TRUE_PRIMARY : MSR_VMX_PRIMARY);
+	c->controls[CONTROLS_PRIMARY] =
+		read_allowed(exact ? MSR_VMX_TRUE_PRIMARY : MSR_VMX_PRIMARY);
 	c->controls[CONTROLS_EXIT] = read_allowed(exact ? MSR_VMX_TRUE_EXIT : MSR_VMX_EXIT);
 	c->controls[CONTROLS_ENTRY] = read_allowed(exact ? MSR_VMX_TRUE_ENTRY : MSR_VMX_ENTRY);
 

@@ -31,10 +31,10 @@ struct vmx_capabilities {
 };
 
 /* IA32_VMX_BASIC (A.1). */
-#define VMX_BASIC_REVISION(basic)    ((u32)(basic)&0x7fffffff)
-#define VMX_BASIC_ADDRESS_32	     BIT(48) /* VMX structures must lie below 4 GiB */
-#define VMX_BASIC_INS_OUTS_INFO	     BIT(54) /* INS/OUTS exits report segment and address size */
-#define VMX_BASIC_TRUE_CONTROLS	     BIT(55) /* the TRUE capability MSRs exist */
+#define VMX_BASIC_REVISION(basic) ((u32)(basic)&0x7fffffff)
+#define VMX_BASIC_ADDRESS_32	  BIT(48) /* VMX structures must lie below 4 GiB */
+#define VMX_BASIC_INS_OUTS_INFO	  BIT(54) /* INS/OUTS exits report segment and address size */
+#define VMX_BASIC_TRUE_CONTROLS	  BIT(55) /* the TRUE capability MSRs exist */
 
 /* IA32_VMX_MISC (A.6): the preemption timer counts down by one every 2^this ticks of the TSC. */
 #define VMX_MISC_PREEMPTION_SHIFT(misc) ((u32)(misc)&0x1f)
