@@ -57,13 +57,15 @@ struct vcpu {
 	struct cpuid_policy *cpuid; /* the VM's */
 	u64 tsc_offset;
 	hpa_t vmcs;
+	hpa_t msr_bitmap;
 	u64 exits[EXIT_REASONS]; /* counted by the stub */
 	u64 exit_tsc;		 /* profile: when the last exit happened */
 	u64 host_tsc; /* profile: ticks spent in the host, exits handled by the stub and the loop */
 	u32 primary_controls; /* as last written: windows are opened and closed in it */
 	u32 entry_controls;
-	u32 tpr_threshold; /* as last written */
-	bool halted;	   /* HLT: nothing runs until an event can be delivered */
+	u32 tpr_threshold;  /* as last written */
+	u64 timer_deadline; /* what the preemption timer or the host timer is set to */
+	bool halted;	    /* HLT: nothing runs until an event can be delivered */
 };
 
 /* A general register of the guest, RSP included. */
