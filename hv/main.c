@@ -67,7 +67,7 @@ static void start_vmx(void)
 static void free_file(const struct boot_file *file)
 {
 	if (file->size)
-		frames_free(hpa(file->address), ALIGN_UP(file->size, PAGE_SIZE) / PAGE_SIZE);
+		frames_donate(hpa(file->address), ALIGN_UP(file->size, PAGE_SIZE) / PAGE_SIZE);
 }
 
 static void free_files(const struct vm_config *config)

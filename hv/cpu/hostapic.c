@@ -9,6 +9,7 @@
 #include "hv/cpu/msr_index.h"
 #include "hv/cpu/time.h"
 #include "hv/lib/log.h"
+#include "hv/lib/mul_div.h"
 #include "hv/mem/paging.h"
 
 /* Register offsets in the xAPIC page; the x2APIC MSR is 0x800 + offset / 16. */
@@ -180,7 +181,7 @@ void host_timer_set(u64 deadline_tsc)
 		return;
 	}
 	ticks = deadline_tsc > now ? deadline_tsc - now : 0;
-	ticks = (u64)((unsigned __int128)ticks * timer_hz / tsc_hz());
+	ticks = mul_div(ticks, timer_hz, tsc_hz());
 	apic_write(APIC_INITIAL, MIN(MAX(ticks, 1ul), 0xffffffffull));
 }
 

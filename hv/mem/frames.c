@@ -130,7 +130,7 @@ enum error frames_alloc(u64 pages, u64 align, hpa_t *address)
 	return frames_alloc_below(pages, align, ~0ull, address);
 }
 
-void frames_free(hpa_t address, u64 pages)
+static void give_back(hpa_t address, u64 pages)
 {
 	u64 start = address.value / PAGE_SIZE;
 
@@ -138,8 +138,18 @@ void frames_free(hpa_t address, u64 pages)
 		if (ranges[i].start < start + pages && start < ranges[i].end)
 			panic("frame %#lx freed twice", address.value);
 	add(start, start + pages);
-	/* Loader data was never counted as handed out. */
-	in_use -= MIN(in_use, pages);
+}
+
+void frames_free(hpa_t address, u64 pages)
+{
+	give_back(address, pages);
+	in_use -= pages;
+}
+
+void frames_donate(hpa_t address, u64 pages)
+{
+	give_back(address, pages);
+	total += pages;
 }
 
 u64 frames_largest(u64 align)
