@@ -52,6 +52,9 @@ $(BUILD)/host/test_%: $(BUILD)/host/tests/unit/test_%.o $(BUILD)/host/shipping.a
 check-unit: $(UNIT_TESTS:%=$(BUILD)/host/%) ## unit tests (cmocka, hosted)
 	$(Q)for t in $^; do echo "== $${t##*/}"; $$t || exit 1; done
 
+# Rules that a part brings along.
+include $(wildcard boot/targets.mk hv/*/targets.mk vmx/targets.mk tests/unit/libs.mk)
+
 .PRECIOUS: $(BUILD)/host/%.o
 .PHONY: all check-unit
 -include $(HV_OBJ:.o=.d) $(HOST_OBJ:.o=.d)
