@@ -52,8 +52,9 @@ $(BUILD)/host/test_%: $(BUILD)/host/tests/unit/test_%.o $(BUILD)/host/shipping.a
 check-unit: $(UNIT_TESTS:%=$(BUILD)/host/%) ## unit tests (cmocka, hosted)
 	$(Q)for t in $^; do echo "== $${t##*/}"; $$t || exit 1; done
 
--include hv/targets.mk boot/targets.mk hv/dev/targets.mk tests/guest/targets.mk tests/unit/libs.mk \
-	scripts/targets.mk
+# Rules that a part brings along.
+include $(wildcard hv/targets.mk boot/targets.mk hv/*/targets.mk tests/guest/targets.mk \
+	tests/unit/libs.mk scripts/targets.mk)
 
 .PRECIOUS: $(BUILD)/host/%.o
 .PHONY: all check-unit
