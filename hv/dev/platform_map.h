@@ -34,6 +34,9 @@
 #define IRQ_RTC	 8
 #define IRQ_SCI	 9 /* level, active high (MADT override) */
 
+/* Guest RAM ends here below 4 GiB (hv/vm/guest_memory.h GUEST_HOLE). */
+#define PLATFORM_RAM_HOLE 0xc0000000ull
+
 #define PM_TIMER_HZ 3579545
 #define PIT_HZ	    1193182
 
