@@ -105,6 +105,7 @@ void machine_reset(void)
 	segments_reset();
 	trap_reset();
 	interrupt_reset();
+	print_init();
 	write_cr8(0);
 }
 
