@@ -47,7 +47,7 @@
 
 static volatile u32 *page; /* NULL: x2APIC */
 static bool tsc_deadline;
-static u64 timer_hz; /* of the APIC timer, without TSC deadline */
+static u64 timer_per_tsc; /* APIC timer ticks a TSC tick, 32.32 fixed point; no TSC deadline */
 static volatile u32 *ioapic;
 static struct madt_info madt;
 
@@ -103,17 +103,18 @@ static void enable_local(void)
 /* 1 ms of the TSC against the counter. */
 static void measure_timer(void)
 {
-	u64 ticks = tsc_hz() / 1000, start;
+	u64 ticks = tsc_hz() / 1000, start, counted;
 
 	apic_write(APIC_LVT_TIMER, IRQ_VECTOR_TIMER | LVT_MASKED);
 	apic_write(APIC_INITIAL, ~0u);
 	start = insn_rdtsc();
 	while (insn_rdtsc() - start < ticks)
 		insn_pause();
-	timer_hz = (u64)(~0u - apic_read(APIC_CURRENT)) * 1000;
+	counted = ~0u - apic_read(APIC_CURRENT);
+	timer_per_tsc = (counted << 32) / ticks;
 	apic_write(APIC_INITIAL, 0);
 	apic_write(APIC_LVT_TIMER, IRQ_VECTOR_TIMER);
-	if (timer_hz == 0)
+	if (timer_per_tsc == 0)
 		panic("the local APIC's timer does not count");
 }
 
@@ -180,7 +181,7 @@ void host_timer_set(u64 deadline_tsc)
 		return;
 	}
 	ticks = deadline_tsc > now ? deadline_tsc - now : 0;
-	ticks = (u64)((unsigned __int128)ticks * timer_hz / tsc_hz());
+	ticks = (u64)((unsigned __int128)ticks * timer_per_tsc >> 32);
 	apic_write(APIC_INITIAL, MIN(MAX(ticks, 1ul), 0xffffffffull));
 }
 
