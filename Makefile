@@ -12,7 +12,7 @@ Q	:= @
 HV_CFLAGS := -std=gnu11 -O2 -g -ffreestanding -fno-pic -fno-pie -mcmodel=kernel -mno-red-zone \
 	-mno-mmx -mno-sse -mno-sse2 -mno-avx -mno-80387 -mgeneral-regs-only -fno-stack-protector \
 	-fno-asynchronous-unwind-tables -fno-omit-frame-pointer -fno-strict-aliasing -fno-common -fcf-protection=none \
-	-Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -Wvla -Wundef -Wshadow -I. -MMD -MP
+	-Wall -Wextra -Werror  -Wstrict-prototypes -Wvla -Wundef -Wshadow -I. -MMD -MP
 
 HV_C	:= $(sort $(filter-out vmx/asm_offsets.c,$(wildcard hv/*.c hv/*/*.c vmx/*.c mmu/*.c tss/*.c)))
 HV_ASM	:= $(sort $(wildcard hv/*/*.asm vmx/*.asm))

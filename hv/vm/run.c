@@ -81,7 +81,7 @@ static void unmap_once(void *context, gpa_t page)
 	vm_unmap_once(context, page);
 }
 
-static bool console_write(void *context, u8 byte)
+static bool guest_console_write(void *context, u8 byte)
 {
 	const struct vm *vm = context;
 
@@ -101,7 +101,7 @@ struct platform_host vm_platform_host(struct vm *vm)
 		.timer_changed = timer_changed,
 		.stop = stop,
 		.unmap_once = unmap_once,
-		.console_write = console_write,
+		.console_write = guest_console_write,
 	};
 }
 

@@ -7,6 +7,7 @@
 #include "hv/cpu/status.h"
 #include "hv/cpu/time.h"
 #include "hv/dev/acpi_tables.h"
+#include "hv/dev/lapic.h"
 #include "hv/dev/mp_table.h"
 #include "hv/lib/log.h"
 #include "hv/lib/string.h"
