@@ -45,6 +45,7 @@ $(BUILD)/host/shipping.a: $(HOST_OBJ)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
 # Libraries a test needs beyond cmocka: LIBS_test_name := -l...
+-include tests/unit/libs.mk
 $(BUILD)/host/test_%: $(BUILD)/host/tests/unit/test_%.o $(BUILD)/host/shipping.a
 	$(Q)echo "  LINK  $@"
 	$(Q)$(CC) $(SANITIZE) -o $@ $^ -lcmocka $(LIBS_test_$*)
