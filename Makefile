@@ -14,11 +14,11 @@ HV_CFLAGS := -std=gnu11 -O2 -g -ffreestanding -fno-pic -fno-pie -mcmodel=kernel 
 	-fno-asynchronous-unwind-tables -fno-omit-frame-pointer -fno-strict-aliasing -fno-common -fcf-protection=none \
 	-Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -Wvla -Wundef -Wshadow -I. -MMD -MP
 
-HV_C	:= $(sort $(wildcard hv/*.c hv/*/*.c vmx/*.c mmu/*.c tss/*.c))
+HV_C	:= $(sort $(filter-out vmx/asm_offsets.c,$(wildcard hv/*.c hv/*/*.c vmx/*.c mmu/*.c tss/*.c)))
 HV_ASM	:= $(sort $(wildcard hv/*/*.asm vmx/*.asm))
 HV_OBJ	:= $(HV_C:%.c=$(BUILD)/%.o) $(HV_ASM:%.asm=$(BUILD)/%.asm.o)
 
-all: $(BUILD)/torpor.elf ## build the hypervisor and its loader
+all: $(BUILD)/BOOTX64.EFI ## build the hypervisor and its loader
 
 $(BUILD)/%.o: %.c
 	$(Q)mkdir -p $(@D)
@@ -51,6 +51,10 @@ $(BUILD)/host/test_%: $(BUILD)/host/tests/unit/test_%.o $(BUILD)/host/shipping.a
 
 check-unit: $(UNIT_TESTS:%=$(BUILD)/host/%) ## unit tests (cmocka, hosted)
 	$(Q)for t in $^; do echo "== $${t##*/}"; $$t || exit 1; done
+
+# Rules that a part brings along.
+include $(wildcard hv/targets.mk boot/targets.mk hv/*/targets.mk tests/guest/targets.mk \
+	tests/unit/libs.mk scripts/targets.mk)
 
 .PRECIOUS: $(BUILD)/host/%.o
 .PHONY: all check-unit
