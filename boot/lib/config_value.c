@@ -191,11 +191,11 @@ bool value_copy(struct slice text, char *to, size_t size)
 	return true;
 }
 
-const char *value_path_error(struct slice path, size_t size)
+const char *value_path(struct slice path, char *to, size_t size)
 {
 	if (!path.length)
 		return "the file's name is missing";
-	if (path.length >= size)
+	if (!value_copy(path, to, size))
 		return "the file's name is too long";
 	for (size_t i = 0; i < path.length; i++) {
 		u8 c = (u8)path.start[i];
