@@ -198,11 +198,24 @@ static bool prepare(struct vcpu *vcpu)
 			return false;
 		if (vcpu->primary_controls & PRIMARY_TPR_SHADOW)
 			lapic_tpr_changed(vcpu->lapic);
-	} while (vcpu->pending & PENDING_STOP);
-	event_prepare_entry(vcpu);
+		event_prepare_entry(vcpu);
+		/* An NMI before this look may have been overwritten; one after it stays in the VMCS. */
+	} while ((vcpu->pending & PENDING_STOP) || this_cpu()->nmi_count);
 	arm_timer(vcpu, platform_next_deadline(vm->platform));
 	vcpu->pending = 0;
 	return true;
+}
+
+/*
+ * On the NMI stack, between any two instructions of the host: an entry that is already under way must not lose the
+ * NMI, so the guest is made to exit as soon as it can take one.
+ */
+static void nmi_arrived(struct cpu *cpu)
+{
+	struct vcpu *vcpu = cpu->current;
+
+	vcpu->primary_controls |= PRIMARY_NMI_WINDOW;
+	vmcs_write(VMCS_PRIMARY_CONTROLS, vcpu->primary_controls);
 }
 
 void vcpu_run(struct vcpu *vcpu)
@@ -210,6 +223,7 @@ void vcpu_run(struct vcpu *vcpu)
 	struct cpu *cpu = this_cpu();
 
 	cpu->current = vcpu;
+	cpu->nmi_hook = nmi_arrived;
 	vcpu->exit_tsc = insn_rdtsc();
 	while (prepare(vcpu)) {
 		enum exit_action action;
@@ -221,5 +235,6 @@ void vcpu_run(struct vcpu *vcpu)
 			report_failed_entry(vcpu, action);
 		vcpu->launched = true;
 	}
+	cpu->nmi_hook = NULL;
 	cpu->current = NULL;
 }
