@@ -117,10 +117,7 @@ static void serve_console(struct vm *vm)
 		platform_console_ready(vm->platform);
 }
 
-/*
- * NMIs that came while the host ran were counted by the handler, which also set NMI-window exiting
- * in the VMCS in case the entry was already under way.
- */
+/* NMIs that came while the host ran were counted by the handler. */
 static void take_host_nmis(struct vcpu *vcpu)
 {
 	struct cpu *cpu = this_cpu();
@@ -182,6 +179,18 @@ static void report_failed_entry(struct vcpu *vcpu, enum exit_action action)
 	(void)vcpu_crash(vcpu);
 }
 
+/*
+ * On the NMI stack, between any two instructions of the host: an entry that is already under way
+ * must not lose the NMI, so the guest is made to exit as soon as it can take one.
+ */
+static void nmi_arrived(struct cpu *cpu)
+{
+	struct vcpu *vcpu = cpu->current;
+
+	vcpu->primary_controls |= PRIMARY_NMI_WINDOW;
+	vmcs_write(VMCS_PRIMARY_CONTROLS, vcpu->primary_controls);
+}
+
 /* False: the VM has stopped. */
 static bool prepare(struct vcpu *vcpu)
 {
@@ -198,24 +207,15 @@ static bool prepare(struct vcpu *vcpu)
 			return false;
 		if (vcpu->primary_controls & PRIMARY_TPR_SHADOW)
 			lapic_tpr_changed(vcpu->lapic);
-		event_prepare_entry(vcpu);
-		/* An NMI before this look may have been overwritten; one after it stays in the VMCS. */
-	} while ((vcpu->pending & PENDING_STOP) || this_cpu()->nmi_count);
+	} while (vcpu->pending & PENDING_STOP);
+	event_prepare_entry(vcpu);
+	/* What the handler of an NMI wrote before this moment may be overwritten; afterwards it
+	 * stays. */
+	if (this_cpu()->nmi_count)
+		nmi_arrived(this_cpu());
 	arm_timer(vcpu, platform_next_deadline(vm->platform));
 	vcpu->pending = 0;
 	return true;
-}
-
-/*
- * On the NMI stack, between any two instructions of the host: an entry that is already under way must not lose the
- * NMI, so the guest is made to exit as soon as it can take one.
- */
-static void nmi_arrived(struct cpu *cpu)
-{
-	struct vcpu *vcpu = cpu->current;
-
-	vcpu->primary_controls |= PRIMARY_NMI_WINDOW;
-	vmcs_write(VMCS_PRIMARY_CONTROLS, vcpu->primary_controls);
 }
 
 void vcpu_run(struct vcpu *vcpu)

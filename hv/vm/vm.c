@@ -178,7 +178,10 @@ void vm_run(struct vm *vm)
 	struct vcpu *vcpu = vm->vcpus[0];
 
 	guest_state_reset();
-	invalidate_all();
+	/* VPIDs and, once freed, the tables' addresses serve one VM after the other. */
+	invalidate_ept_all();
+	if (vmx_machine.vpid)
+		invalidate_vpid_all();
 	status_event(
 		"{\"event\":\"enter\",\"vm\":\"%s\",\"tsc\":%lu}", vm->config->name, insn_rdtsc());
 	vcpu_run(vcpu);
