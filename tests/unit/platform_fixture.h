@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A platform on a hand-turned clock for the tests of its devices: time moves when a test says so, and
- * everything the devices ask of the VM is counted.
+ * A platform on a hand-turned clock for the tests of its devices: time moves when a test says so,
+ * and everything the devices ask of the VM is counted.
  */
 #ifndef TESTS_UNIT_PLATFORM_FIXTURE_H
 #define TESTS_UNIT_PLATFORM_FIXTURE_H
@@ -107,8 +107,7 @@ static inline struct fixture *fixture_new(u32 cpus, u64 tsc_hz)
 	struct fixture *f = calloc(1, sizeof(*f));
 	struct platform_config config = {
 		.host = { f, fixture_now, fixture_interrupt, fixture_nmi, fixture_init,
-			fixture_sipi, fixture_timer, fixture_stop, fixture_unmap,
-			fixture_console },
+			fixture_sipi, fixture_timer, fixture_stop, fixture_unmap, fixture_console },
 		.tsc_hz = tsc_hz,
 		.memory_size = 5ull << 30,
 		.unix_time = 1709164799, /* 2024-02-28 23:59:59 */

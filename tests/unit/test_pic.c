@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The 8259 pair against a second model, written from the data sheet the other way round: it keeps a priority
- * rank for each input and looks for the best of all, where the shipping code walks by rotation.
+ * The 8259 pair against a second model, written from the data sheet the other way round: it keeps a
+ * priority rank for each input and looks for the best of all, where the shipping code walks by
+ * rotation.
  */
 #include "platform_fixture.h"
 
@@ -181,7 +182,9 @@ static u8 model_read(int chip, bool odd)
 		return (u8)(0x80 | input);
 	}
 	for (int i = 0; i < 8; i++) {
-		bool bit = odd ? c->masked[i] : c->show_isr ? c->in_service[i] : model_requests(c, i);
+		bool bit = odd		 ? c->masked[i]
+			   : c->show_isr ? c->in_service[i]
+					 : model_requests(c, i);
 
 		value |= (u8)(bit << i);
 	}
@@ -207,7 +210,8 @@ static u8 random_command(void)
 	/* Mostly EOIs and mask writes: initialisation wipes what could go wrong. */
 	if (below(40) == 0)
 		return 0x10 | (below(2) ? 1 : 0);
-	return below(2) ? (u8)(below(8) << 5 | below(8)) : (u8)(8 | (below(16) << 3 & 0x60) | below(8));
+	return below(2) ? (u8)(below(8) << 5 | below(8))
+			: (u8)(8 | (below(16) << 3 & 0x60) | below(8));
 }
 
 static void test_against_model(void **state)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The timer queue against a plain array, the case of timers that arm themselves, and the clock arithmetic against
- * 128-bit division.
+ * The timer queue against a plain array, the case of timers that arm themselves, and the clock
+ * arithmetic against 128-bit division.
  */
 #include "platform_fixture.h"
 
@@ -109,7 +109,8 @@ static void test_clock(void **state)
 
 	(void)state;
 	for (u32 step = 0; step < 200000; step++) {
-		u64 from = clocks[below(ARRAY_SIZE(clocks))], to = clocks[below(ARRAY_SIZE(clocks))];
+		u64 from = clocks[below(ARRAY_SIZE(clocks))],
+		    to = clocks[below(ARRAY_SIZE(clocks))];
 		u64 value = random64() >> (12 + below(52));
 		unsigned __int128 product = (unsigned __int128)value * to;
 
