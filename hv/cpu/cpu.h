@@ -27,10 +27,11 @@ struct cpu {
 	u32 index;
 	u32 apic_id;
 	u8 *stack_top;
-	u64 *gdt;			 /* alone in 64 KiB, zero beyond the table */
-	struct tss_area *tss;		 /* alone on its pages */
-	struct vcpu *current;		 /* the vCPU whose VMCS is current here */
-	u32 nmi_count;			 /* NMIs taken in root mode, to be forwarded */
+	u64 *gdt;			   /* alone in 64 KiB, zero beyond the table */
+	struct tss_area *tss;		   /* alone on its pages */
+	struct vcpu *current;		   /* the vCPU whose VMCS is current here */
+	u32 nmi_count;			   /* NMIs taken in root mode, to be forwarded */
+	void (*nmi_hook)(struct cpu *cpu); /* called for each, on the NMI stack; NULL: none */
 	hpa_t vmxon_region;
 };
 
