@@ -54,9 +54,12 @@ bool efi_memory_range(const struct boot_memory_map *map, u64 index, struct efi_m
 	d = (const void *)((u8 *)phys_to_virt(hpa(map->address)) + index * map->descriptor_size);
 	*range = (struct efi_memory_range){ .start = d->physical_start / PAGE_SIZE };
 	range->end = range->start;
+	/* A start within a page is against UEFI 2.10 7.2.3: one page more is touched. */
 	if (range->start < limit)
 		range->end += MIN(d->pages, limit - range->start);
-	sound = range->end - range->start == d->pages;
+	sound = range->end - range->start == d->pages && IS_ALIGNED(d->physical_start, PAGE_SIZE);
+	if (!sound && range->end > range->start && range->end < limit)
+		range->end++;
 	range->usable =
 		sound && (d->type == EFI_CONVENTIONAL || d->type == EFI_BOOT_SERVICES_CODE ||
 				 d->type == EFI_BOOT_SERVICES_DATA);
