@@ -31,7 +31,7 @@
 #define DIVIDE_BY_1		 0xb
 #define BASE_ENABLE		 BIT(11)
 #define BASE_X2APIC		 BIT(10)
-#define BASE_ADDRESS		 0x000ffffffffff000ull
+#define BASE_ADDRESS		 0x000ffffffffff000ul
 #define CPUID_1_ECX_X2APIC	 BIT(21)
 #define CPUID_1_ECX_TSC_DEADLINE BIT(24)
 
@@ -90,6 +90,9 @@ static void enable_local(void)
 	} else {
 		insn_wrmsr(MSR_APIC_BASE, base | BASE_ENABLE);
 		page = mmio_map(hpa(base & BASE_ADDRESS), PAGE_SIZE);
+		if (!page)
+			panic("the local APIC's base %#lx lies in memory",
+				base & BASE_ADDRESS);
 	}
 	tsc_deadline = features & CPUID_1_ECX_TSC_DEADLINE;
 	apic_write(APIC_TPR, 0);
@@ -123,7 +126,7 @@ static void enable_ioapic(void)
 	u32 entries;
 
 	ioapic = mmio_map(hpa(madt.ioapic_address), PAGE_SIZE);
-	if (ioapic_read(IOAPIC_VERSION) == ~0u) {
+	if (!ioapic || ioapic_read(IOAPIC_VERSION) == ~0u) {
 		ioapic = NULL;
 		return;
 	}

@@ -44,6 +44,8 @@ static void add(u64 start, u64 end)
 {
 	u32 at = 0;
 
+	if (start == end)
+		return;
 	while (at < range_count && ranges[at].end < start)
 		at++;
 	if (at < range_count && ranges[at].end == start) {
@@ -89,8 +91,7 @@ void frames_init(const struct boot_memory_map *map)
 		if (!r.usable)
 			continue;
 		reserve(r.start, r.end);
-		if (r.start < r.end)
-			add(r.start, r.end);
+		add(r.start, r.end);
 	}
 	for (u64 i = 0; efi_memory_range(map, i, &r); i++)
 		if (!r.usable)

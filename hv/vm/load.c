@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * What the loaders of the boot protocols share: claims on guest memory, the area for small
- * structures, refusing, and the choice of the protocol. Runs once per VM before its first entry;
- * the guest does not run yet, so its memory does not change by itself.
+ * structures, refusing, and the choice by the kind of file. Runs once per VM before its first
+ * entry; the guest does not run yet, so its memory does not change by itself.
  */
 #include "hv/vm/load.h"
 #include "hv/dev/platform_map.h"
@@ -143,22 +143,43 @@ bool load_file_read(const struct guest_file *file, u64 offset, void *to, u64 siz
 	return true;
 }
 
-enum error load_module(
-	struct load *load, const struct guest_file *file, const char *name, u64 *start)
+u32 load_modules(const struct load *load, struct load_module modules[LOAD_MODULES_MAX])
 {
-	/* A module of no bytes still has an address, and a page of its own. */
-	u64 size = ALIGN_UP(MAX(file->size, 1), PAGE_SIZE);
+	const struct vm_config *config = load->config;
+	u32 count = 0;
 
-	if (file->size > SIZE_4G || !load_place_low(load, size, PAGE_SIZE, load_highest_end(load),
-					    SIZE_4G, "a module", start))
+	if (load->files->initrd.size)
+		modules[count++] = (struct load_module){ config->initrd.name,
+			config->initrd.cmdline, &load->files->initrd };
+	for (u32 i = 0; i < config->module_count && i < CONFIG_MODULES_MAX; i++)
+		modules[count++] = (struct load_module){ config->modules[i].name,
+			config->modules[i].cmdline, &load->files->modules[i] };
+	return count;
+}
+
+enum error load_module(struct load *load, const struct load_module *module,
+	enum load_direction direction, u64 *start)
+{
+	u64 file_size = module->file->size;
+	/* A module of no bytes still has an address, and a page of its own. */
+	u64 size = ALIGN_UP(MAX(file_size, 1), PAGE_SIZE);
+	bool placed = false;
+
+	if (file_size < SIZE_4G && direction == LOAD_UPWARDS)
+		placed = load_place_low(
+			load, size, PAGE_SIZE, load_highest_end(load), SIZE_4G, "a module", start);
+	else if (file_size < SIZE_4G)
+		placed = load_place_high(
+			load, size, PAGE_SIZE, GUEST_BIOS_END, SIZE_4G, "a module", start);
+	if (!placed)
 		return load_refuse(load, ERR_RANGE,
-			"no room for module %s (%lu bytes) in %lu MiB of memory: give the VM more",
-			name, file->size, load->memory->size >> 20);
-	if (!guest_fill(load->memory, gpa(*start), 0, size) ||
-		!guest_write(load->memory, gpa(*start), file->data, file->size))
-		return load_refuse(load, ERR_RANGE, "module %s is not in RAM", name);
-	log_info("vm %s: module %s at %#lx, %lu bytes", load->config->name, name, *start,
-		file->size);
+			"no room for %s (%lu bytes) in the VM's %lu MiB: give it more memory",
+			module->name, file_size, load->memory->size >> 20);
+	if (!guest_write(load->memory, gpa(*start), module->file->data, file_size) ||
+		!guest_fill(load->memory, gpa(*start + file_size), 0, size - file_size))
+		return load_refuse(load, ERR_RANGE, "%s is not in RAM", module->name);
+	log_info("vm %s: module %s at %#lx, %lu bytes", load->config->name, module->name, *start,
+		file_size);
 	return ERR_OK;
 }
 
@@ -167,14 +188,14 @@ u64 load_cmdline_length(const struct load *load)
 	return strnlen(load->config->cmdline, CONFIG_CMDLINE_MAX - 1);
 }
 
-struct protocol {
-	const char *name;
+struct kind {
 	bool (*recognise)(const struct guest_file *kernel);
 	enum error (*load)(struct load *load);
 };
 
-static const struct protocol protocols[] = {
-	{ "bzImage", load_is_bzimage, load_bzimage },
+static const struct kind kinds[] = {
+	{ load_is_bzimage, load_bzimage }, { load_is_elf, load_elf },
+	{ load_is_multiboot, load_multiboot }, /* with addresses in its header, not ELF */
 };
 
 enum error guest_load(const struct vm_config *config, struct guest_memory *memory,
@@ -198,10 +219,11 @@ enum error guest_load(const struct vm_config *config, struct guest_memory *memor
 		return load_refuse(&load, ERR_RANGE, "a VM needs at least %llu MiB of memory",
 			GUEST_MEMORY_MIN >> 20);
 	load_claims_init(&load);
-	for (u32 i = 0; i < ARRAY_SIZE(protocols); i++)
-		if (protocols[i].recognise(&files->kernel))
-			return protocols[i].load(&load);
+	for (u32 i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (kinds[i].recognise(&files->kernel))
+			return kinds[i].load(&load);
 	return load_refuse(&load, ERR_FORMAT,
-		"not a kernel that Torpor can load (%lu bytes): give a Linux bzImage",
+		"not a kernel (%lu bytes): give a Linux bzImage, an ELF file with a PVH note, or a "
+		"multiboot 1 image",
 		files->kernel.size);
 }

@@ -15,7 +15,8 @@
 #include "hv/vm/loader.h"
 
 #define LOAD_SEGMENTS_MAX 32
-#define LOAD_CLAIMS_MAX	  (LOAD_SEGMENTS_MAX + CONFIG_MODULES_MAX + 8)
+#define LOAD_CLAIMS_MAX \
+	(LOAD_SEGMENTS_MAX + CONFIG_MODULES_MAX + 8) /* firmware's, initrd, boot data */
 
 /* Guest-physical [start, end). */
 struct load_claim {
@@ -63,12 +64,23 @@ u64 load_highest_end(const struct load *load);
 /* Bytes of a file; false if they are not all there. */
 bool __must_check load_file_read(const struct guest_file *file, u64 offset, void *to, u64 size);
 
+/* Where modules go: from the end of the kernel upwards, or from the top of low RAM downwards. */
+enum load_direction { LOAD_UPWARDS, LOAD_DOWNWARDS };
+
 /*
- * Copies a whole file to the lowest place of whole pages above everything claimed so far; refuses
- * with a message that names the file.
+ * The initrd and the modules as one list, the initrd first if there is one. load_module() copies a
+ * file to a place of whole pages; refuses with a message that names the file.
  */
-enum error __must_check load_module(
-	struct load *load, const struct guest_file *file, const char *name, u64 *start);
+#define LOAD_MODULES_MAX (CONFIG_MODULES_MAX + 1)
+struct load_module {
+	const char *name;
+	const char *cmdline;
+	const struct guest_file *file;
+};
+
+u32 load_modules(const struct load *load, struct load_module modules[LOAD_MODULES_MAX]);
+enum error __must_check load_module(struct load *load, const struct load_module *module,
+	enum load_direction direction, u64 *start);
 
 /*
  * A writer of the small structures that a boot protocol hands over. The area lies in low memory
@@ -84,6 +96,8 @@ enum error __must_check load_area_init(struct load *load, u64 size, struct load_
 u64 load_area_take(struct load_area *area, u64 size, u64 align);
 /* Takes room for the bytes and writes them. */
 u64 load_area_put(struct load_area *area, const void *from, u64 size);
+/* A word, a blank and a text of at most CONFIG_CMDLINE_MAX - 1 characters, terminated. */
+u64 load_area_put_words(struct load_area *area, const char *word, const char *text);
 /* Text of at most CONFIG_CMDLINE_MAX - 1 characters, terminated. */
 u64 load_area_put_string(struct load_area *area, const char *text);
 
@@ -97,11 +111,12 @@ void load_entry_init(struct load_area *area, enum guest_entry_mode mode, u64 rip
 /* The length of the VM's command line. */
 u64 load_cmdline_length(const struct load *load);
 
-/* The protocols: true if the file is one of theirs, and the loading. */
+/* The kinds of files: true if the file is one of theirs, and the loading. load_elf() chooses PVH or
+ * multiboot. */
 bool load_is_bzimage(const struct guest_file *kernel);
 enum error __must_check load_bzimage(struct load *load);
-bool load_is_pvh(const struct guest_file *kernel);
-enum error __must_check load_pvh(struct load *load);
+bool load_is_elf(const struct guest_file *kernel);
+enum error __must_check load_elf(struct load *load);
 bool load_is_multiboot(const struct guest_file *kernel);
 enum error __must_check load_multiboot(struct load *load);
 

@@ -177,8 +177,7 @@ static enum error place_image(struct load *load, struct image *image)
 	bool relocatable = header->version >= VERSION_RELOCATABLE && header->relocatable_kernel;
 	bool sized = header->version >= VERSION_INIT_SIZE;
 	u64 preferred = sized ? MAX(header->pref_address, LOAD_ADDRESS) : LOAD_ADDRESS;
-	/* Before 2.10 a kernel does not say what it unpacks to; gzip shrinks code to a third or
-	 * more. */
+	/* Before 2.10 a kernel does not say what it unpacks to: about three times its size. */
 	u64 size = sized ? MAX(image->code_size, header->init_size) : image->code_size * 3;
 
 	if (relocatable) {
@@ -191,9 +190,9 @@ static enum error place_image(struct load *load, struct image *image)
 		if (!load_place_low(
 			    load, size, align, preferred, SIZE_4G, "the kernel", &image->load))
 			return load_refuse(load, ERR_RANGE,
-				"needs %lu MiB from %#lx on, but the VM has %lu MiB: give it more "
-				"memory",
-				(size >> 20) + 1, preferred, load->memory->size >> 20);
+				"needs memory from %#lx to %#lx, but the VM has %lu MiB: give it "
+				"more",
+				preferred, preferred + size, load->memory->size >> 20);
 	} else {
 		enum error error;
 

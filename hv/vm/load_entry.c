@@ -75,6 +75,17 @@ u64 load_area_put_string(struct load_area *area, const char *text)
 	return start;
 }
 
+u64 load_area_put_words(struct load_area *area, const char *word, const char *text)
+{
+	u64 first = strlen(word), second = strnlen(text, CONFIG_CMDLINE_MAX - 1);
+	u64 start = load_area_take(area, first + 1 + second + 1, 16);
+
+	area_write(area, start, word, first);
+	area_write(area, start + first, " ", 1);
+	area_write(area, start + first + 1, text, second);
+	return start;
+}
+
 /* A PML4 whose first 4 GiB are mapped 1:1; returns its address. */
 static u64 put_identity_map(struct load_area *area)
 {
