@@ -222,7 +222,8 @@ bool access_fetch(struct guest_access *access, struct insn *insn)
 	case DECODE_OK:
 		return check_code_limit(access, insn->length);
 	case DECODE_UNSUPPORTED:
-		return access_refuse(access);
+		access->action = access_refuse(access);
+		return false;
 	case DECODE_INVALID:
 		access->action = raise_ud(access->vcpu);
 		return false;
@@ -231,7 +232,7 @@ bool access_fetch(struct guest_access *access, struct insn *insn)
 	}
 }
 
-bool access_refuse(struct guest_access *access)
+enum exit_action access_refuse(struct guest_access *access)
 {
 	struct vcpu *vcpu = access->vcpu;
 	char text[3 * INSN_LENGTH_MAX + 1] = "";
@@ -243,8 +244,7 @@ bool access_refuse(struct guest_access *access)
 			    "code, bytes%s: #UD",
 			vcpu->vm->config->name, vcpu->id, access->rip, access->code_size, text);
 	}
-	access->action = raise_ud(vcpu);
-	return false;
+	return raise_ud(vcpu);
 }
 
 static bool canonical(const struct guest_access *access, u64 address)

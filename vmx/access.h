@@ -53,9 +53,9 @@ bool __must_check access_fetch(struct guest_access *access, struct insn *insn);
 
 /*
  * The answer to an instruction that is valid but not emulated: one line with its bytes, and #UD for
- * the guest, as if the processor did not have it. Always false.
+ * the guest, as if the processor did not have it.
  */
-bool __must_check access_refuse(struct guest_access *access);
+enum exit_action access_refuse(struct guest_access *access);
 
 /*
  * Linear address of segment:offset for an access of `size` bytes: limit, rights and canonical

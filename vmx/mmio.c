@@ -232,7 +232,7 @@ static enum exit_action emulate(struct emulation *e)
 	case INSN_INS: /* their exit comes before their access to memory: never here */
 	case INSN_OUTS:
 	case INSN_OTHER:
-		return access_refuse(&e->access) ? EXIT_RESUME : e->access.action;
+		return access_refuse(&e->access);
 	default:
 		break;
 	}

@@ -102,6 +102,7 @@ enum exit_action emulation_complete(struct emulation *e)
 
 enum exit_action emulation_suspend(struct emulation *e)
 {
-	write_flags(e, e->rflags);
+	/* Its instruction breakpoint has been taken, if there was one. */
+	write_flags(e, e->rflags | RFLAGS_RF);
 	return complete_instruction_length(e->access.vcpu, 0);
 }
