@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Lists the processors for the hypervisor. Called by boot/main.c with boot services at hand. */
+/*
+ * Lists the processors for the hypervisor. Called by boot/main.c with boot services at hand, on the
+ * BSP: its own APIC id comes from CPUID, so that the list is never empty.
+ */
 #include <efi.h>
 
+#include "boot/acpi_tables.h"
 #include "boot/cpus.h"
 #include "boot/firmware.h"
+#include "boot/processor.h"
 #include "boot/report.h"
 
 /* PI 1.8, volume 2, 13.4. */
@@ -34,13 +39,7 @@ struct mp_services {
 
 static void add_cpu(struct boot_info *info, u32 apic_id, bool bsp)
 {
-	struct boot_cpu *cpu = &info->cpus[info->cpu_count++];
-
-	*cpu = (struct boot_cpu){ .apic_id = apic_id, .bsp = bsp };
-	if (bsp) {
-		*cpu = info->cpus[0];
-		info->cpus[0] = (struct boot_cpu){ .apic_id = apic_id, .bsp = true };
-	}
+	info->cpus[info->cpu_count++] = (struct boot_cpu){ .apic_id = apic_id, .bsp = bsp };
 }
 
 static bool find_by_mp_services(struct boot_info *info)
@@ -52,19 +51,34 @@ static bool find_by_mp_services(struct boot_info *info)
 	if (EFI_ERROR(firmware->BootServices->LocateProtocol(&guid, NULL, (void **)&mp)) ||
 		EFI_ERROR(mp->get_number_of_processors(mp, &all, &enabled)))
 		return false;
+	add_cpu(info, processor_apic_id(), true);
 	for (UINTN i = 0; i < all && info->cpu_count < BOOT_CPUS_MAX; i++) {
 		struct processor_information cpu;
 
 		if (!EFI_ERROR(mp->get_processor_info(mp, i, &cpu)) &&
-			(cpu.status & PROCESSOR_ENABLED))
-			add_cpu(info, (u32)cpu.processor_id, cpu.status & PROCESSOR_IS_BSP);
+			(cpu.status & PROCESSOR_ENABLED) && !(cpu.status & PROCESSOR_IS_BSP))
+			add_cpu(info, (u32)cpu.processor_id, false);
 	}
-	return info->cpu_count;
+	return true;
+}
+
+static bool find_by_madt(struct boot_info *info)
+{
+	u32 bsp = processor_apic_id(), ids[BOOT_CPUS_MAX];
+	u32 count = acpi_tables_processors(&info->memory_map, info->rsdp, ids, BOOT_CPUS_MAX);
+
+	add_cpu(info, bsp, true);
+	for (u32 i = 0; i < count && info->cpu_count < BOOT_CPUS_MAX; i++)
+		if (ids[i] != bsp)
+			add_cpu(info, ids[i], false);
+	return count;
 }
 
 void cpus_find(struct boot_info *info)
 {
-	if (!find_by_mp_services(info))
-		add_cpu(info, 0, true);
-	say("%u CPU%s", info->cpu_count, info->cpu_count == 1 ? "" : "s");
+	const char *source = find_by_mp_services(info) ? "the firmware"
+			     : find_by_madt(info)      ? "the MADT"
+						       : "CPUID alone";
+
+	say("%u CPU%s (from %s)", info->cpu_count, info->cpu_count == 1 ? "" : "s", source);
 }

@@ -7,40 +7,17 @@
 #include "boot/firmware.h"
 #include "boot/lib/exit_boot.h"
 #include "boot/lib/page_tables.h"
+#include "boot/memory.h"
+#include "boot/processor.h"
 #include "boot/report.h"
 
 #define BOOT_STACK_SIZE (16u << 10)
-
-/* Descriptors that may be added between measuring the map and leaving. */
-#define MAP_SLACK 64
 
 #define TABLE_PAGES_FIRST 32
 #define TABLE_PAGES_MAX	  65536
 
 /* enter.asm: loads CR3 and RSP and jumps to entry(info); never returns. */
 void enter(u64 root, u64 stack_top, u64 entry, u64 info) __noreturn;
-
-struct map_buffer {
-	u64 address;
-	u64 capacity;
-};
-
-static bool get_memory_map(void *context, struct boot_memory_map *map, u64 *key)
-{
-	EFI_BOOT_SERVICES *services = context;
-	UINTN size = map->size, map_key, descriptor_size;
-	UINT32 version;
-
-	if (EFI_ERROR(
-		    services->GetMemoryMap(&size, (EFI_MEMORY_DESCRIPTOR *)(uintptr_t)map->address,
-			    &map_key, &descriptor_size, &version)))
-		return false;
-	map->size = size;
-	map->descriptor_size = descriptor_size;
-	map->descriptor_version = version;
-	*key = map_key;
-	return true;
-}
 
 static bool exit_boot_services(void *context, u64 key)
 {
@@ -49,38 +26,11 @@ static bool exit_boot_services(void *context, u64 key)
 	return !EFI_ERROR(services->ExitBootServices(firmware_image, key));
 }
 
-static bool allocate_map_buffer(struct map_buffer *buffer)
-{
-	UINTN size = 0, key, descriptor_size = sizeof(EFI_MEMORY_DESCRIPTOR);
-	UINT32 version;
-
-	/* Fails for want of a buffer and tells the size. */
-	firmware->BootServices->GetMemoryMap(&size, NULL, &key, &descriptor_size, &version);
-	buffer->capacity = ALIGN_UP(size + MAP_SLACK * descriptor_size, PAGE_SIZE);
-	buffer->address = firmware_allocate(buffer->capacity);
-	return buffer->address;
-}
-
-static u32 cpuid_register(u32 leaf, bool edx)
-{
-	u32 a = leaf, b, c = 0, d;
-
-	asm volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
-	return edx ? d : a;
-}
-
-/* SDM 3A 4.1.4: CPUID.80000008H:EAX[7:0], 36 without that leaf. */
-static u64 address_limit(void)
-{
-	if (cpuid_register(0x80000000, false) < 0x80000008)
-		return BIT(36);
-	return BIT(MIN(cpuid_register(0x80000008, false) & 0xff, 52u));
-}
-
 static enum error map_all(struct page_tables *tables, const struct boot_info *info)
 {
 	u64 enter_page = ALIGN_DOWN((u64)(uintptr_t)enter, PAGE_SIZE);
-	enum error error = page_tables_map_direct(tables, &info->memory_map, address_limit());
+	enum error error =
+		page_tables_map_direct(tables, &info->memory_map, processor_address_limit());
 
 	if (!error)
 		error = page_tables_unmap_page(tables, HV_DIRECT_MAP + info->boot_stack);
@@ -100,22 +50,16 @@ static enum error map_all(struct page_tables *tables, const struct boot_info *in
 }
 
 /* Tries with larger and larger pools: what the direct map costs depends on the memory map. */
-static bool build_tables(struct boot_info *info, const struct map_buffer *buffer, u64 *root)
+static bool build_tables(struct boot_info *info, const struct memory_buffer *buffer, u64 *root)
 {
-	bool large_1g = cpuid_register(0x80000001, true) & BIT(26);
-
 	for (u64 pages = TABLE_PAGES_FIRST; pages <= TABLE_PAGES_MAX; pages *= 2) {
-		u64 pool = firmware_allocate(pages * PAGE_SIZE), key;
+		u64 pool = firmware_allocate(pages * PAGE_SIZE);
 		struct page_tables tables;
 		enum error error;
 
-		info->memory_map = (struct boot_memory_map){
-			.address = buffer->address,
-			.size = buffer->capacity,
-		};
-		if (!pool || !get_memory_map(firmware->BootServices, &info->memory_map, &key))
+		if (!pool || !memory_map_take(buffer, &info->memory_map))
 			return false;
-		error = page_tables_init(&tables, pool, pages, large_1g);
+		error = page_tables_init(&tables, pool, pages, processor_large_1g());
 		if (!error)
 			error = map_all(&tables, info);
 		if (!error) {
@@ -131,28 +75,26 @@ static bool build_tables(struct boot_info *info, const struct map_buffer *buffer
 	return false;
 }
 
-EFI_STATUS leave(struct boot_info *info, u64 entry)
+EFI_STATUS leave(struct boot_info *info, const struct memory_buffer *buffer, u64 entry)
 {
 	const struct exit_boot_services services = {
 		.context = firmware->BootServices,
-		.get_memory_map = get_memory_map,
+		.get_memory_map = memory_map_get,
 		.exit = exit_boot_services,
 	};
-	struct map_buffer buffer;
 	bool attempted;
 	enum error error;
 	u64 root;
 
 	info->boot_stack_size = PAGE_SIZE + BOOT_STACK_SIZE;
 	info->boot_stack = firmware_allocate(info->boot_stack_size);
-	if (!info->boot_stack || !allocate_map_buffer(&buffer) ||
-		!build_tables(info, &buffer, &root))
+	if (!info->boot_stack || !build_tables(info, buffer, &root))
 		return refuse(REFUSED_MACHINE, "no memory for the hypervisor's first page tables; "
 					       "give the machine more memory");
 	say("leaving the firmware after %llu ms", (unsigned long long)firmware_milliseconds());
 
 	error = exit_boot(
-		&services, buffer.address, buffer.capacity, &info->memory_map, &attempted);
+		&services, buffer->address, buffer->capacity, &info->memory_map, &attempted);
 	if (!error)
 		enter(root, HV_DIRECT_MAP + info->boot_stack + info->boot_stack_size, entry,
 			HV_DIRECT_MAP + (u64)(uintptr_t)info);

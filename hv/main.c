@@ -12,6 +12,7 @@
 #include "hv/lib/string.h"
 #include "hv/mem/frames.h"
 #include "hv/vm/vm.h"
+#include "vmx/guest_state.h"
 #include "vmx/machine.h"
 
 #define STATUS_MACHINE	 66
@@ -51,6 +52,7 @@ static void start_vmx(void)
 	enum error error = vmx_machine_init(&missing);
 	char features[160], buffer[49] __aligned(4);
 
+	guest_state_enable();
 	if (!error)
 		error = vmx_cpu_enable(this_cpu(), &missing);
 	if (error) {
@@ -67,7 +69,7 @@ static void start_vmx(void)
 static void free_file(const struct boot_file *file)
 {
 	if (file->size)
-		frames_free(hpa(file->address), ALIGN_UP(file->size, PAGE_SIZE) / PAGE_SIZE);
+		frames_donate(hpa(file->address), ALIGN_UP(file->size, PAGE_SIZE) / PAGE_SIZE);
 }
 
 static void free_files(const struct vm_config *config)

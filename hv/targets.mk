@@ -28,4 +28,8 @@ $(BUILD)/torpor.elf: $(BUILD)/torpor.pass1
 	$(Q)$(NASM) -f elf64 $(BUILD)/symbols.asm -o $(BUILD)/symbols.o
 	$(Q)$(HV_LINK) -o $@ $(HV_OBJ) $(BUILD)/symbols.o
 
+check-vector: $(BUILD)/torpor.elf ## no vector, x87 or forbidden instruction in the hypervisor
+	$(Q)scripts/check-vector $<
+
+.PHONY: check-vector
 -include $(BUILD)/offsets.d

@@ -6,6 +6,7 @@
 #include "hv/cpu/insn.h"
 #include "hv/cpu/msr_index.h"
 #include "hv/mem/frames.h"
+#include "mmu/invalidate.h"
 
 #define CPUID_1_ECX_VMX	    BIT(5)
 #define FEATURE_LOCKED	    BIT(0)
@@ -29,11 +30,12 @@ enum error vmx_machine_init(const char **missing)
 		return error;
 
 	cap = m->capabilities.ept_vpid;
+	invalidate_init(cap);
 	*missing = !(cap & EPT_CAP_WALK_4) ? "EPT page walks of length 4"
 		   : !(cap & (EPT_CAP_TABLES_WB | EPT_CAP_TABLES_UC))
 			   ? "a memory type for EPT tables"
-		   : !(cap & EPT_CAP_INVEPT) ? "INVEPT"
-					     : NULL;
+		   : !invalidate_ept_usable() ? "INVEPT"
+					      : NULL;
 	if (*missing)
 		return ERR_UNSUPPORTED;
 	m->ept = (struct ept_capabilities){
@@ -43,6 +45,9 @@ enum error vmx_machine_init(const char **missing)
 		.accessed_dirty = cap & EPT_CAP_ACCESSED_DIRTY,
 		.write_back_tables = cap & EPT_CAP_TABLES_WB,
 	};
+	/* A VPID whose translations cannot be invalidated is worse than none. */
+	if (!invalidate_vpid_usable())
+		m->controls.word[CONTROLS_SECONDARY] &= ~SECONDARY_VPID;
 	m->vpid = vmx_control(&m->controls, CONTROLS_SECONDARY, SECONDARY_VPID);
 	m->preemption_shift = VMX_MISC_PREEMPTION_SHIFT(m->capabilities.misc);
 	return ERR_OK;

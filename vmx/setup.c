@@ -24,6 +24,9 @@
 #define RIGHTS_CODE_32	0xc09b /* D, G */
 #define RIGHTS_DATA	0xc093 /* present, data, read/write, accessed, B, G */
 #define RIGHTS_TSS_BUSY 0x008b
+#define CR0_PE BIT(0)
+#define CR0_PG BIT(31)
+#define CR4_PAE BIT(5)
 #define RFLAGS_ALWAYS_1 0x2
 #define DR7_RESET	0x400
 #define PAT_RESET	0x0007040600070406ull
@@ -168,6 +171,10 @@ static void write_guest_state(struct vcpu *vcpu, const struct guest_entry *entry
 	vmcs_write(VMCS_GUEST_SYSENTER_ESP, 0);
 	vmcs_write(VMCS_GUEST_SYSENTER_EIP, 0);
 	vmcs_write(VMCS_GUEST_PAT, PAT_RESET);
+	if (entry->mode == ENTRY_LONG64)
+		cr_init(vcpu, CR0_PE | CR0_PG, entry->cr3, CR4_PAE, EFER_LME | EFER_LMA);
+	else
+		cr_init(vcpu, CR0_PE, 0, 0, 0);
 	vcpu->gpr[RAX] = entry->rax;
 	vcpu->gpr[RBX] = entry->rbx;
 	vcpu->gpr[RSI] = entry->rsi;

@@ -174,9 +174,9 @@ static enum error set_profile(struct parser *parser, struct slice value)
 static enum error set_path(
 	struct parser *parser, const char *key, struct slice path, struct boot_file *file)
 {
-	const char *error = value_path_error(path, sizeof(file->name));
+	const char *error = value_path(path, file->name, sizeof(file->name));
 
-	if (error || !value_copy(path, file->name, sizeof(file->name)))
+	if (error)
 		return bad(parser,
 			"%s = '%.*s': %s; write a path on the boot volume like \\torpor\\vmlinuz",
 			key, QUOTED(path), error);
@@ -478,7 +478,7 @@ enum error config_parse(const char *text, size_t size, struct torpor_config *con
 
 	config->vm_count = 0;
 	config->hypervisor = (struct hypervisor_config){
-		.serial_port = 0x3f8,
+		.serial_port = CONFIG_SERIAL_DEFAULT,
 		.serial_baud = CONFIG_BAUD_DEFAULT,
 		.log_level = LOG_INFO,
 	};

@@ -36,6 +36,7 @@
 #define CONFIG_FILE_NAME      "torpor.conf"
 #define CONFIG_FILE_MAX	      (64u << 10)
 #define CONFIG_MESSAGE_MAX    320
+#define CONFIG_SERIAL_DEFAULT 0x3f8 /* COM1 */
 #define CONFIG_BAUD_DEFAULT   115200
 #define CONFIG_MEMORY_DEFAULT (256ull << 20)
 #define CONFIG_WEIGHT_DEFAULT 100

@@ -28,7 +28,10 @@ struct slice value_word(struct slice *text);
 /* Copies with a terminating 0; false if it does not fit into size bytes. */
 bool __must_check value_copy(struct slice text, char *to, size_t size);
 
-/* Printable ASCII without the characters FAT forbids, not empty; NULL or what is wrong with it. */
-const char *value_path_error(struct slice path, size_t size);
+/*
+ * A file's name: printable ASCII without the characters FAT forbids, not empty. Copies it with a
+ * terminating 0 and returns NULL, or what is wrong with it.
+ */
+const char *__must_check value_path(struct slice path, char *to, size_t size);
 
 #endif

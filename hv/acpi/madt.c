@@ -46,27 +46,27 @@ static bool checksum_ok(const u8 *p, u64 size)
 /* A whole, valid table, or NULL. */
 static const u8 *table_at(u64 address, u32 *length)
 {
-	const u8 *table;
+	const u8 *table = address ? firmware_map(hpa(address), SDT_HEADER) : NULL;
 
-	if (address == 0 || address > 0x000fffffffffffffull - TABLE_MAX)
+	if (!table)
 		return NULL;
-	table = mmio_map(hpa(address), SDT_HEADER);
 	*length = read32(table + 4);
 	if (*length < SDT_HEADER || *length > TABLE_MAX)
 		return NULL;
-	table = mmio_map(hpa(address), *length);
-	return checksum_ok(table, *length) ? table : NULL;
+	table = firmware_map(hpa(address), *length);
+	return table && checksum_ok(table, *length) ? table : NULL;
 }
 
 static const u8 *find_madt(u64 address, u32 *length)
 {
-	const struct rsdp *rsdp = mmio_map(hpa(address), sizeof(*rsdp));
-	bool extended = rsdp->revision >= 2 && rsdp->xsdt && rsdp->length >= sizeof(*rsdp) &&
-			rsdp->length <= PAGE_SIZE && checksum_ok((const u8 *)rsdp, sizeof(*rsdp));
+	const struct rsdp *rsdp = firmware_map(hpa(address), sizeof(*rsdp));
+	bool extended = rsdp && rsdp->revision >= 2 && rsdp->xsdt &&
+			rsdp->length >= sizeof(*rsdp) && rsdp->length <= PAGE_SIZE &&
+			checksum_ok((const u8 *)rsdp, sizeof(*rsdp));
 	u32 root_length, width = extended ? 8 : 4;
 	const u8 *root;
 
-	if (memcmp(rsdp->signature, "RSD PTR ", 8) || !checksum_ok((const u8 *)rsdp, 20))
+	if (!rsdp || memcmp(rsdp->signature, "RSD PTR ", 8) || !checksum_ok((const u8 *)rsdp, 20))
 		return NULL;
 	root = table_at(extended ? rsdp->xsdt : rsdp->rsdt, &root_length);
 	for (u32 at = SDT_HEADER; root && at + width <= root_length; at += width) {

@@ -100,8 +100,8 @@ static void start_on_own_stack(void *context)
 {
 	struct boot_info *boot = context;
 
-	frames_free(hpa(boot->boot_stack), boot->boot_stack_size / PAGE_SIZE);
-	frames_free(hpa(boot->loader_tables), boot->loader_tables_size / PAGE_SIZE);
+	frames_donate(hpa(boot->boot_stack), boot->boot_stack_size / PAGE_SIZE);
+	frames_donate(hpa(boot->loader_tables), boot->loader_tables_size / PAGE_SIZE);
 	time_init();
 	hostapic_init(boot);
 	init_console_interrupts(boot);

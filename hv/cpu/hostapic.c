@@ -9,6 +9,7 @@
 #include "hv/cpu/msr_index.h"
 #include "hv/cpu/time.h"
 #include "hv/lib/log.h"
+#include "hv/lib/mul_div.h"
 #include "hv/mem/paging.h"
 
 /* Register offsets in the xAPIC page; the x2APIC MSR is 0x800 + offset / 16. */
@@ -30,7 +31,7 @@
 #define DIVIDE_BY_1		 0xb
 #define BASE_ENABLE		 BIT(11)
 #define BASE_X2APIC		 BIT(10)
-#define BASE_ADDRESS		 0x000ffffffffff000ull
+#define BASE_ADDRESS		 0x000ffffffffff000ul
 #define CPUID_1_ECX_X2APIC	 BIT(21)
 #define CPUID_1_ECX_TSC_DEADLINE BIT(24)
 
@@ -89,6 +90,9 @@ static void enable_local(void)
 	} else {
 		insn_wrmsr(MSR_APIC_BASE, base | BASE_ENABLE);
 		page = mmio_map(hpa(base & BASE_ADDRESS), PAGE_SIZE);
+		if (!page)
+			panic("the local APIC's base %#lx lies in memory",
+				base & BASE_ADDRESS);
 	}
 	tsc_deadline = features & CPUID_1_ECX_TSC_DEADLINE;
 	apic_write(APIC_TPR, 0);
@@ -122,7 +126,7 @@ static void enable_ioapic(void)
 	u32 entries;
 
 	ioapic = mmio_map(hpa(madt.ioapic_address), PAGE_SIZE);
-	if (ioapic_read(IOAPIC_VERSION) == ~0u) {
+	if (!ioapic || ioapic_read(IOAPIC_VERSION) == ~0u) {
 		ioapic = NULL;
 		return;
 	}
@@ -180,7 +184,7 @@ void host_timer_set(u64 deadline_tsc)
 		return;
 	}
 	ticks = deadline_tsc > now ? deadline_tsc - now : 0;
-	ticks = (u64)((unsigned __int128)ticks * timer_hz / tsc_hz());
+	ticks = mul_div(ticks, timer_hz, tsc_hz());
 	apic_write(APIC_INITIAL, MIN(MAX(ticks, 1ul), 0xffffffffull));
 }
 

@@ -35,7 +35,11 @@ int strncmp(const char *a, const char *b, size_t limit)
 
 int strcmp(const char *a, const char *b)
 {
-	return strncmp(a, b, (size_t)-1);
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	return (unsigned char)*a - (unsigned char)*b;
 }
 
 char *strchr(const char *s, int c)

@@ -6,12 +6,16 @@
 #include "boot/boot_info.h"
 
 struct efi_memory_range {
-	u64 start, end; /* page numbers; start == end: the descriptor is empty or nonsense */
+	u64 start, end; /* page numbers; start == end: empty */
 	bool usable;	/* free once boot services are gone */
 	bool memory;	/* RAM of any use: not MMIO, not reserved */
 };
 
-/* The descriptor with that index; false: there are no more. */
+/*
+ * The descriptor with that index; false: there are no more. Firmware is not trusted with
+ * arithmetic: a descriptor that leaves what the processor can address (CPUID.80000008H) and the
+ * direct map has room for counts as no memory, but keeps whatever it covers reserved.
+ */
 bool efi_memory_range(const struct boot_memory_map *map, u64 index, struct efi_memory_range *range);
 
 #endif

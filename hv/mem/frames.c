@@ -44,6 +44,8 @@ static void add(u64 start, u64 end)
 {
 	u32 at = 0;
 
+	if (start == end)
+		return;
 	while (at < range_count && ranges[at].end < start)
 		at++;
 	if (at < range_count && ranges[at].end == start) {
@@ -89,8 +91,7 @@ void frames_init(const struct boot_memory_map *map)
 		if (!r.usable)
 			continue;
 		reserve(r.start, r.end);
-		if (r.start < r.end)
-			add(r.start, r.end);
+		add(r.start, r.end);
 	}
 	for (u64 i = 0; efi_memory_range(map, i, &r); i++)
 		if (!r.usable)
@@ -130,7 +131,7 @@ enum error frames_alloc(u64 pages, u64 align, hpa_t *address)
 	return frames_alloc_below(pages, align, ~0ull, address);
 }
 
-void frames_free(hpa_t address, u64 pages)
+static void give_back(hpa_t address, u64 pages)
 {
 	u64 start = address.value / PAGE_SIZE;
 
@@ -138,8 +139,18 @@ void frames_free(hpa_t address, u64 pages)
 		if (ranges[i].start < start + pages && start < ranges[i].end)
 			panic("frame %#lx freed twice", address.value);
 	add(start, start + pages);
-	/* Loader data was never counted as handed out. */
-	in_use -= MIN(in_use, pages);
+}
+
+void frames_free(hpa_t address, u64 pages)
+{
+	give_back(address, pages);
+	in_use -= pages;
+}
+
+void frames_donate(hpa_t address, u64 pages)
+{
+	give_back(address, pages);
+	total += pages;
 }
 
 u64 frames_largest(u64 align)

@@ -23,7 +23,7 @@ static inline hpa_t virt_to_phys(const void *virt)
 
 /*
  * Takes EfiConventionalMemory and EfiBootServices* of the map. All other types and the first MiB
- * stay reserved. EfiLoaderData is in use until frames_free().
+ * stay reserved. EfiLoaderData is in use until frames_donate().
  */
 void frames_init(const struct boot_memory_map *map);
 
@@ -35,6 +35,8 @@ enum error __must_check frames_alloc(u64 pages, u64 align, hpa_t *address);
 /* As above with the whole run below limit (for example SIZE_4G). */
 enum error __must_check frames_alloc_below(u64 pages, u64 align, u64 limit, hpa_t *address);
 void frames_free(hpa_t address, u64 pages);
+/* Memory of the loader that is not needed any more: it joins what the allocator has. */
+void frames_donate(hpa_t address, u64 pages);
 
 /* The largest run that frames_alloc(.., align) could give now, in pages. */
 u64 frames_largest(u64 align);

@@ -81,7 +81,7 @@ static void unmap_once(void *context, gpa_t page)
 	vm_unmap_once(context, page);
 }
 
-static bool console_write(void *context, u8 byte)
+static bool guest_console_write(void *context, u8 byte)
 {
 	const struct vm *vm = context;
 
@@ -101,7 +101,7 @@ struct platform_host vm_platform_host(struct vm *vm)
 		.timer_changed = timer_changed,
 		.stop = stop,
 		.unmap_once = unmap_once,
-		.console_write = console_write,
+		.console_write = guest_console_write,
 	};
 }
 
@@ -117,10 +117,7 @@ static void serve_console(struct vm *vm)
 		platform_console_ready(vm->platform);
 }
 
-/*
- * NMIs that came while the host ran were counted by the handler, which also set NMI-window exiting
- * in the VMCS in case the entry was already under way.
- */
+/* NMIs that came while the host ran were counted by the handler. */
 static void take_host_nmis(struct vcpu *vcpu)
 {
 	struct cpu *cpu = this_cpu();
@@ -182,6 +179,18 @@ static void report_failed_entry(struct vcpu *vcpu, enum exit_action action)
 	(void)vcpu_crash(vcpu);
 }
 
+/*
+ * On the NMI stack, between any two instructions of the host: an entry that is already under way
+ * must not lose the NMI, so the guest is made to exit as soon as it can take one.
+ */
+static void nmi_arrived(struct cpu *cpu)
+{
+	struct vcpu *vcpu = cpu->current;
+
+	vcpu->primary_controls |= PRIMARY_NMI_WINDOW;
+	vmcs_write(VMCS_PRIMARY_CONTROLS, vcpu->primary_controls);
+}
+
 /* False: the VM has stopped. */
 static bool prepare(struct vcpu *vcpu)
 {
@@ -200,6 +209,10 @@ static bool prepare(struct vcpu *vcpu)
 			lapic_tpr_changed(vcpu->lapic);
 	} while (vcpu->pending & PENDING_STOP);
 	event_prepare_entry(vcpu);
+	/* What the handler of an NMI wrote before this moment may be overwritten; afterwards it
+	 * stays. */
+	if (this_cpu()->nmi_count)
+		nmi_arrived(this_cpu());
 	arm_timer(vcpu, platform_next_deadline(vm->platform));
 	vcpu->pending = 0;
 	return true;
@@ -210,6 +223,7 @@ void vcpu_run(struct vcpu *vcpu)
 	struct cpu *cpu = this_cpu();
 
 	cpu->current = vcpu;
+	cpu->nmi_hook = nmi_arrived;
 	vcpu->exit_tsc = insn_rdtsc();
 	while (prepare(vcpu)) {
 		enum exit_action action;
@@ -221,5 +235,6 @@ void vcpu_run(struct vcpu *vcpu)
 			report_failed_entry(vcpu, action);
 		vcpu->launched = true;
 	}
+	cpu->nmi_hook = NULL;
 	cpu->current = NULL;
 }

@@ -7,6 +7,7 @@
 #include "hv/cpu/status.h"
 #include "hv/cpu/time.h"
 #include "hv/dev/acpi_tables.h"
+#include "hv/dev/lapic.h"
 #include "hv/dev/mp_table.h"
 #include "hv/lib/log.h"
 #include "hv/lib/string.h"
@@ -177,7 +178,10 @@ void vm_run(struct vm *vm)
 	struct vcpu *vcpu = vm->vcpus[0];
 
 	guest_state_reset();
-	invalidate_all();
+	/* VPIDs and, once freed, the tables' addresses serve one VM after the other. */
+	invalidate_ept_all();
+	if (vmx_machine.vpid)
+		invalidate_vpid_all();
 	status_event(
 		"{\"event\":\"enter\",\"vm\":\"%s\",\"tsc\":%lu}", vm->config->name, insn_rdtsc());
 	vcpu_run(vcpu);

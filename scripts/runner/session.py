@@ -8,7 +8,6 @@ import pty
 import select
 import signal
 import subprocess
-import sys
 import termios
 import time
 import tty
@@ -23,14 +22,16 @@ READ_MAX = 65536
 
 
 class Session:
-    """progress: Progress; terminal: Terminal or None; typist: Typist or None; record: file or None."""
+    """screen, record: binary files that get the console's output, or None; terminal: Terminal or None;
+    typist: Typist or None. folder: the run's own, for the engine's files."""
 
-    def __init__(self, engine, options, folder, progress, terminal, typist, record):
+    def __init__(self, engine, options, folder, progress, *, screen=None, record=None,
+                 terminal=None, typist=None):
         self.channel = StatusChannel()
         self.notes = []  # (status, text) that we found out ourselves
         self._engine, self._options, self._folder = engine, options, folder
         self._progress, self._terminal, self._typist = progress, terminal, typist
-        self._record = record
+        self._screen, self._record = screen, record
         self._filter = FirmwareFilter()
         self._guest_up = False
         self._process = None
@@ -123,10 +124,10 @@ class Session:
         self._show(self._filter.feed(data))
 
     def _show(self, data):
-        if data:
+        if data and self._screen:
             self._progress.clear()
-            sys.stdout.buffer.write(data)
-            sys.stdout.buffer.flush()
+            self._screen.write(data)
+            self._screen.flush()
 
     def _on_status(self):
         """False: the engine closed its output, it is gone."""

@@ -105,6 +105,7 @@ void machine_reset(void)
 	segments_reset();
 	trap_reset();
 	interrupt_reset();
+	print_init();
 	write_cr8(0);
 }
 
@@ -161,6 +162,10 @@ u32 case_run_all(const char *words)
 			passes++;
 			print("PASS %s %s\n", c->id, c->name);
 		}
+	}
+	if (passes + failures + skips == 0) {
+		failures = 1;
+		print("FAIL RUNNER selection: no case matches%s\n", words);
 	}
 	print("DONE passed=%u failed=%u skipped=%u\n", passes, failures, skips);
 	return failures;

@@ -100,16 +100,24 @@ void __noreturn guest_exit(u8 value)
 		__asm__ volatile("cli; hlt");
 }
 
-bool under_torpor(void)
+static bool hypervisor_is(const char *signature)
 {
 	struct cpuid leaf;
-	char text[13] = "";
 
 	if (!cpuid_ecx(1, 31))
 		return false;
 	leaf = cpuid(SIGNATURE_LEAF, 0);
-	memcpy(text, &leaf.ebx, 12);
-	return !strcmp(text, "TorporTorpor");
+	return !memcmp(&leaf.ebx, signature, 12);
+}
+
+bool under_torpor(void)
+{
+	return hypervisor_is("TorporTorpor");
+}
+
+bool under_qemu_tcg(void)
+{
+	return hypervisor_is("TCGTCGTCGTCG");
 }
 
 bool have_test_device(void)

@@ -51,6 +51,8 @@ void __noreturn guest_exit(u8 value);
 
 /* The hypervisor under test is running us (signature of CPUID leaf 0x40000000). */
 bool under_torpor(void);
+/* QEMU's own emulation: a few cases would crash it (each says why). */
+bool under_qemu_tcg(void);
 /* The latch 0xe0 of the test device answers. */
 bool have_test_device(void);
 /* RAM-like MMIO (test device, or option scratch=ADDRESS): base, or 0. */

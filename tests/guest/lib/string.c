@@ -8,7 +8,12 @@
 #include "tests/guest/lib/insn.h"
 
 #define COM1	      0x3f8
+#define COM1_LCR      (COM1 + 3)
+#define COM1_MCR      (COM1 + 4)
 #define COM1_LSR      (COM1 + 5)
+#define LCR_8N1	      3
+#define LCR_DLAB      0x80
+#define MCR_DTR_RTS   3
 #define LSR_THR_EMPTY 0x20
 #define POLLS_MAX     100000u
 
@@ -172,6 +177,17 @@ static void serial_put(char c)
 		if (inb(COM1_LSR) & LSR_THR_EMPTY)
 			break;
 	outb(COM1, (u8)c);
+}
+
+void print_init(void)
+{
+	outb(COM1 + 1, 0);
+	outb(COM1_LCR, LCR_DLAB | LCR_8N1);
+	outb(COM1, 1); /* 115200 baud */
+	outb(COM1 + 1, 0);
+	outb(COM1_LCR, LCR_8N1);
+	outb(COM1 + 2, 0);
+	outb(COM1_MCR, MCR_DTR_RTS);
 }
 
 void print(const char *fmt, ...)

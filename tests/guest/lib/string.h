@@ -17,6 +17,8 @@ int strcmp(const char *a, const char *b);
 u64 parse_number(const char *s);
 /* %s %c %d %u %x %llx-style lengths l and ll, width with leading zero. Always terminates. */
 size_t format(char *to, size_t size, const char *fmt, va_list args);
+/* COM1 at 115200 8N1, no interrupts, no FIFO: as print() needs it. */
+void print_init(void);
 void print(const char *fmt, ...) __printf_like(1, 2);
 
 #endif
