@@ -49,7 +49,8 @@ class Session:
         os.set_blocking(self._console, False)
         self._status, status_far = os.pipe()
         command, environment = self._engine.command(
-            self._options, self._folder, image, self._console_far, self._terminal is not None)
+            self._options, self._folder, image, self._console_far,
+            interactive=self._terminal is not None and self._typist is None)
         with open(self._folder / "engine.err", "wb") as errors:
             self._process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=status_far, stderr=errors,
@@ -85,13 +86,13 @@ class Session:
             ready, _, _ = select.select(fds, [], [], TICK_S)
             now = time.monotonic()
             if self._console in ready:
-                self._on_console(now)
+                self._on_console()
             if self._status in ready and not self._on_status():
                 return self._on_engine_end()
             if self._terminal and self._terminal.fd in ready and not self._on_keys():
                 self.notes.append((INTERRUPTED, "ended by Ctrl-A x"))
                 return False
-            self._type(now)
+            self._type()
             self._progress.tick()
             if self.channel.finished() and last_word is None:
                 last_word = now
@@ -104,7 +105,7 @@ class Session:
     def _grace(self):
         return DRAIN_S if self.channel.find("refused") else GRACE_S
 
-    def _on_console(self, now):
+    def _on_console(self):
         try:
             data = os.read(self._console, READ_MAX)
         except (BlockingIOError, OSError):
@@ -112,12 +113,9 @@ class Session:
         if self._record:
             self._record.write(data)
             self._record.flush()
-        if self._guest_up:
-            self._show(data)
-            if self._typist:
-                self._typist.observe(data, now)
-            return
-        self._show(self._filter.feed(data))
+        if self._typist:
+            self._typist.observe(data, self._engine.clock(self._process.pid))
+        self._show(data if self._guest_up else self._filter.feed(data))
 
     def _show(self, data):
         if data and self._screen:
@@ -140,15 +138,17 @@ class Session:
     def _on_guest(self):
         if self._guest_up:
             return
-        self._on_console(time.monotonic())
+        self._on_console()
         self._guest_up = True
+        if self._typist:
+            self._typist.begin(self._engine.clock(self._process.pid))
         self._show(self._filter.flush())
         self._progress.done()
         if self._terminal:
             self._terminal.raw()
 
     def _on_engine_end(self):
-        self._on_console(time.monotonic())
+        self._on_console()
         self._show(self._filter.flush())
         if self.channel.finished():
             return True
@@ -164,9 +164,9 @@ class Session:
         self._send(data)
         return not end
 
-    def _type(self, now):
-        if self._typist and self._guest_up:
-            self._send(self._typist.next(now))
+    def _type(self):
+        if self._typist and self._guest_up and not self._typist.done():
+            self._send(self._typist.next(self._engine.clock(self._process.pid)))
 
     def _send(self, data):
         while data:
