@@ -44,3 +44,18 @@ $(BUILD)/BOOTX64.EFI: $(BUILD)/efi/loader.so
 		-j '.rela.*' -j .reloc --target efi-app-x86_64 --subsystem=10 $< $@
 
 -include $(EFI_OBJ:.o=.d)
+
+# ---------------------------------------------------------------- fuzzing
+
+FUZZ_SECONDS ?= 60
+
+$(BUILD)/fuzz/config: tests/fuzz/fuzz_config.c boot/lib/config.c boot/lib/config_value.c boot/lib/ini.c \
+		hv/lib/print.c
+	$(Q)mkdir -p $(@D)
+	$(Q)clang-14 -std=gnu11 -O1 -g -I. -fsanitize=fuzzer,address,undefined \
+		-fno-sanitize-recover=all -o $@ $^
+
+fuzz-config: $(BUILD)/fuzz/config ## a minute of libFuzzer on the configuration parser
+	$(Q)$< -max_total_time=$(FUZZ_SECONDS) -max_len=6000 -only_ascii=0 -artifact_prefix=$(BUILD)/fuzz/
+
+.PHONY: fuzz-config

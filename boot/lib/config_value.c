@@ -152,12 +152,6 @@ static struct slice split_at(struct slice *text, char c)
 	return first;
 }
 
-static bool slice_has(struct slice text, char c)
-{
-	split_at(&text, c);
-	return text.length;
-}
-
 bool value_cpu_list(struct slice text, u64 *cpus)
 {
 	*cpus = 0;
@@ -165,7 +159,7 @@ bool value_cpu_list(struct slice text, u64 *cpus)
 		return false;
 	while (text.length) {
 		struct slice range = split_at(&text, ',');
-		bool is_range = slice_has(range, '-');
+		bool is_range = slice_find(range, '-');
 		struct slice first = split_at(&range, '-');
 		u64 low, high;
 

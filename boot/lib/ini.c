@@ -25,7 +25,7 @@ static struct slice trim(const char *start, const char *end)
 	return (struct slice){ start, (size_t)(end - start) };
 }
 
-static const char *find(struct slice slice, char c)
+const char *slice_find(struct slice slice, char c)
 {
 	for (size_t i = 0; i < slice.length; i++)
 		if (slice.start[i] == c)
@@ -103,7 +103,7 @@ static struct ini_item section_item(struct slice line)
 
 static struct ini_item key_item(struct slice line)
 {
-	const char *equals = find(line, '=');
+	const char *equals = slice_find(line, '=');
 
 	if (!equals || equals == line.start)
 		return item_error(

@@ -23,6 +23,9 @@ struct slice {
 
 bool slice_equal(struct slice slice, const char *text);
 
+/* Where the first such character is, or NULL. */
+const char *slice_find(struct slice slice, char c);
+
 enum ini_kind { INI_END, INI_SECTION, INI_KEY, INI_ERROR };
 
 struct ini_item {

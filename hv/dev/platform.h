@@ -46,7 +46,7 @@ struct platform_host {
 
 struct platform_config {
 	struct platform_host host;
-	u64 tsc_hz;	 /* at least 1 MHz */
+	u64 tsc_hz;	 /* at least 1 MHz; also the APIC timer's clock: CPUID must not say otherwise */
 	u64 memory_size; /* bytes of RAM; PLATFORM_RAM_HOLE..4 GiB is left out */
 	u64 unix_time;	 /* wall clock at this moment, seconds since 1970 UTC: what the RTC shows */
 	u32 cpus;

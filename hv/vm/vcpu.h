@@ -9,6 +9,8 @@
 
 #include "hv/lib/types.h"
 #include "vmx/cpuid.h"
+#include "vmx/cr.h"
+#include "vmx/dr.h"
 #include "vmx/event.h"
 #include "vmx/exit_reasons.h"
 #include "vmx/msr.h"
@@ -54,6 +56,8 @@ struct vcpu {
 	struct lapic *lapic;
 	struct event_state events;
 	struct msr_state msr;
+	struct cr_state cr;
+	struct dr_state dr;
 	struct cpuid_policy *cpuid; /* the VM's */
 	u64 tsc_offset;
 	hpa_t vmcs;
@@ -65,6 +69,8 @@ struct vcpu {
 	u32 entry_controls;
 	u32 tpr_threshold;  /* as last written */
 	u64 timer_deadline; /* what the preemption timer or the host timer is set to */
+	u32 access_reports; /* lines logged about accesses that were not emulated (vmx/access.c) */
+	u64 access_reported_page;
 	bool halted;	    /* HLT: nothing runs until an event can be delivered */
 };
 

@@ -101,8 +101,8 @@ def parser(loader):
     run.add_argument("--timeout", metavar="SECONDS", type=seconds, default=0,
                      help="end the run after this time with status 124 (default: never)")
     run.add_argument("--quiet", action="store_true", help="no progress on standard error")
-    run.add_argument("--keep", metavar="DIR",
-                     help="leave the boot image, logs and status events in this directory")
+    run.add_argument("--keep-logs", metavar="DIR",
+                     help="leave the engine's logs and the status events in this directory")
     run.add_argument("--loader", metavar="FILE", default=str(loader),
                      help="the boot program (default build/BOOTX64.EFI)")
     return p

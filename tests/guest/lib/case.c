@@ -163,6 +163,10 @@ u32 case_run_all(const char *words)
 			print("PASS %s %s\n", c->id, c->name);
 		}
 	}
+	if (passes + failures + skips == 0) {
+		failures = 1;
+		print("FAIL RUNNER selection: no case matches%s\n", words);
+	}
 	print("DONE passed=%u failed=%u skipped=%u\n", passes, failures, skips);
 	return failures;
 }
