@@ -8,6 +8,7 @@
 
 #include "hv/cpu/insn.h"
 #include "hv/cpu/irq.h"
+#include "hv/lib/string.h"
 
 enum {
 	DATA,
@@ -63,6 +64,7 @@ void console_init(u16 port, u32 baud)
 {
 	u32 divisor = UART_CLOCK / MAX(baud, 1u);
 
+	memset(&uart, 0, sizeof(uart));
 	uart.port = port;
 	if (!port)
 		return;
