@@ -183,6 +183,14 @@ static inline u64 insn_xgetbv(u32 index)
 	return (u64)high << 32 | low;
 }
 
+/* Needs CR4.PKE. */
+static inline u32 insn_rdpkru(void)
+{
+	u32 value;
+	__asm__ volatile("rdpkru" : "=a"(value) : "c"(0) : "rdx");
+	return value;
+}
+
 static inline void insn_invlpg(u64 address)
 {
 	__asm__ volatile("invlpg (%0)" ::"r"(address) : "memory");

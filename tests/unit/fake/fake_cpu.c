@@ -31,6 +31,7 @@
 #define CR4_VMXE    BIT(13)
 #define CR4_PCIDE   BIT(17)
 #define CR4_OSXSAVE BIT(18)
+#define CR4_PKE	    BIT(22)
 #define DR7_GD	    BIT(13)
 #define DR6_BD	    BIT(13)
 
@@ -367,6 +368,13 @@ FAKE_DR(6)
 FAKE_DR(7)
 
 /* ---------------------------------------------------------------- XCR0 */
+
+u32 insn_rdpkru(void)
+{
+	if (!(fake_cpu->cr4 & CR4_PKE))
+		fake_fault(VECTOR_UD, 0);
+	return fake_cpu->pkru;
+}
 
 u64 insn_xgetbv(u32 index)
 {

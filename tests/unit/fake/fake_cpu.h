@@ -89,6 +89,7 @@ struct fake_cpu {
 	u64 cr4_valid; /* bits this processor has */
 	u64 dr[8];
 	u64 xcr0, xcr0_valid;
+	u32 pkru;
 	struct fake_table gdtr, idtr;
 	struct fake_segment tr, ldtr;
 	bool gdt_read_only; /* LTR's write of the busy bit then is #PF */

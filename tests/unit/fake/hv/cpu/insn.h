@@ -70,6 +70,7 @@ void insn_ltr(u16 selector);
 void insn_lldt(u16 selector);
 void insn_xsetbv(u32 index, u64 value);
 u64 insn_xgetbv(u32 index);
+u32 insn_rdpkru(void);
 void insn_invlpg(u64 address);
 void insn_wbinvd(void);
 void insn_cli(void);
