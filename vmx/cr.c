@@ -7,8 +7,8 @@
 #include "vmx/cr.h"
 
 #include "hv/cpu/msr_index.h"
-#include "hv/lib/log.h"
 #include "hv/vm/vm.h"
+#include "mmu/invalidate.h"
 #include "vmx/controls.h"
 #include "vmx/exit.h"
 
@@ -77,8 +77,6 @@ static const struct cr_bit cr4_bits[] = {
 /* SDM 3A 4.4.1: changes that reload the PDPTEs with PAE paging. */
 #define CR0_PDPTE_RELOAD (CR0_PG | CR0_CD | CR0_NW)
 #define CR4_PDPTE_RELOAD (CR4_PAE | CR4_PGE | CR4_PSE | CR4_SMEP)
-#define INVVPID_CONTEXT	 1
-#define INVVPID_ALL	 2
 
 static void init_register(struct cr_register *r, const struct cr_bit *bits, u32 count,
 	const struct vcpu *vcpu, const struct cr_inputs *in)
@@ -113,8 +111,7 @@ void cr_init(struct vcpu *vcpu, const struct cr_inputs *in)
 	init_register(&cr->cr4, cr4_bits, ARRAY_SIZE(cr4_bits), vcpu, in);
 	cr->ept = in->ept;
 	/* Without VPID every entry flushes (SDM 3C 29.4.3.1). */
-	cr->flush = in->vpid && (in->ept_vpid & VPID_CAP_INVVPID);
-	cr->flush_type = in->ept_vpid & VPID_CAP_CONTEXT ? INVVPID_CONTEXT : INVVPID_ALL;
+	cr->vpid = in->vpid;
 	vmcs_write(VMCS_CR0_MASK, cr->cr0.mask);
 	vmcs_write(VMCS_CR4_MASK, cr->cr4.mask);
 	/* SDM 3A table 9-1: the state after a reset. */
@@ -178,16 +175,10 @@ void cr_set_initial(struct vcpu *vcpu, u64 cr0, u64 cr3, u64 cr4, u64 efer)
 }
 
 /* SDM 3A 4.10.4.1: the instruction that exited would have flushed; its VPID's entries are stale. */
-static void flush_tlb(struct vcpu *vcpu)
+static void flush_tlb(const struct vcpu *vcpu)
 {
-	struct insn_inv_descriptor descriptor = { 0 };
-
-	if (!vcpu->cr.flush)
-		return;
-	if (vcpu->cr.flush_type == INVVPID_CONTEXT)
-		descriptor.first = vmcs_read(VMCS_VPID);
-	if (insn_invvpid(vcpu->cr.flush_type, &descriptor) != VMX_SUCCEED)
-		panic("INVVPID type %u failed", vcpu->cr.flush_type);
+	if (vcpu->cr.vpid)
+		invalidate_vpid(vmcs_read(VMCS_VPID));
 }
 
 /* Reads the four PDPTEs as MOV to CR3 would (SDM 3A 4.4.1). False: one has a reserved bit set. */

@@ -50,7 +50,6 @@ struct cr_inputs {
 	bool ept;
 	bool unrestricted_guest;
 	bool vpid;
-	u64 ept_vpid;					    /* IA32_VMX_EPT_VPID_CAP */
 	u64 cr0_fixed0, cr0_fixed1, cr4_fixed0, cr4_fixed1; /* SDM 3D A.7, A.8 */
 };
 
@@ -65,8 +64,7 @@ struct cr_register {
 struct cr_state {
 	struct cr_register cr0, cr4;
 	bool ept;
-	bool flush;    /* a TLB tagged by VPID has to be flushed by hand */
-	u8 flush_type; /* of INVVPID */
+	bool vpid; /* the TLB is tagged and has to be flushed by hand */
 };
 
 /*

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Debug registers: switching them with the vCPU, and the exit of MOV DR where that control is on.
- * Interrupts off; the exit handler needs the VMCS current.
+ * The exit of MOV DR, for when that control is on. DR0 to DR3 and DR6 stay in the processor while
+ * their vCPU is loaded (an exit leaves them alone), DR7 is in the VMCS. Interrupts off, VMCS
+ * current.
  */
-#include "vmx/dr.h"
-
 #include "hv/vm/vcpu.h"
 #include "vmx/cr.h"
 #include "vmx/exit.h"
@@ -16,32 +15,13 @@
 
 /* SDM 3B 17.2.4: LEN, R/W, GD and the enables; RTM (11) is hidden; bit 10 reads 1. */
 #define DR7_WRITABLE 0xffff23ffull
+#define DR7_FIXED    0x400
+#define DR7_GD	     BIT(13)
 /* B0 to B3, BD, BS, BT; the others read 1 but for bit 12 (RTM and bus lock are hidden). */
 #define DR6_WRITABLE 0xe00full
+#define DR6_FIXED    0xffff0ff0ull
 #define DR6_TRAPS    0xfull
 #define DR6_BD	     BIT(13)
-
-void dr_init(struct vcpu *vcpu)
-{
-	vcpu->dr = (struct dr_state){ .dr6 = DR6_RESET };
-}
-
-void dr_load(const struct vcpu *vcpu)
-{
-	insn_write_dr0(vcpu->dr.address[0]);
-	insn_write_dr1(vcpu->dr.address[1]);
-	insn_write_dr2(vcpu->dr.address[2]);
-	insn_write_dr3(vcpu->dr.address[3]);
-	insn_write_dr6(vcpu->dr.dr6);
-}
-
-void dr_save(struct vcpu *vcpu)
-{
-	vcpu->dr = (struct dr_state){
-		.address = { insn_read_dr0(), insn_read_dr1(), insn_read_dr2(), insn_read_dr3() },
-		.dr6 = insn_read_dr6(),
-	};
-}
 
 static u64 read_register(u32 number)
 {
@@ -80,10 +60,10 @@ static bool write_register(u32 number, u64 value)
 		insn_write_dr3(value);
 		break;
 	case 6:
-		insn_write_dr6((value & DR6_WRITABLE) | DR6_RESET);
+		insn_write_dr6((value & DR6_WRITABLE) | DR6_FIXED);
 		break;
 	default:
-		vmcs_write(VMCS_GUEST_DR7, (value & DR7_WRITABLE) | DR7_RESET);
+		vmcs_write(VMCS_GUEST_DR7, (value & DR7_WRITABLE) | DR7_FIXED);
 		break;
 	}
 	return true;

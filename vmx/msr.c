@@ -292,20 +292,12 @@ void msr_init(struct vcpu *vcpu, const struct msr_inputs *inputs)
 	xcr0_set(vcpu, XCR0_RESET);
 }
 
-void msr_load(const struct vcpu *vcpu)
+void msr_reset_live(const struct cpuid_policy *policy)
 {
 	for (const struct msr_row *row = msr_rows; row < msr_rows + msr_row_count; row++)
-		if (row->store == STORE_LIVE && row->where < LIVE_COUNT &&
-			offered(vcpu->cpuid, row))
-			insn_wrmsr(row->first, vcpu->msr.live[row->where]);
-}
-
-void msr_save(struct vcpu *vcpu)
-{
-	for (const struct msr_row *row = msr_rows; row < msr_rows + msr_row_count; row++)
-		if (row->store == STORE_LIVE && row->where < LIVE_COUNT &&
-			offered(vcpu->cpuid, row))
-			vcpu->msr.live[row->where] = insn_rdmsr(row->first);
+		if (row->store == STORE_LIVE && row->check != CHECK_WRITE_ONLY &&
+			offered(policy, row))
+			insn_wrmsr(row->first, row->reset);
 }
 
 void msr_bitmap_fill(void *bitmap, const struct cpuid_policy *policy)

@@ -15,22 +15,8 @@ struct vcpu;
 #define MSR_MTRR_VARIABLE 8 /* ranges; each has a base and a mask */
 #define MSR_MTRR_FIXED	  11
 
-/* MSRs that stay in the processor, with the guest's value, while their vCPU is loaded. */
-enum msr_live {
-	LIVE_STAR,
-	LIVE_LSTAR,
-	LIVE_CSTAR,
-	LIVE_FMASK,
-	LIVE_KERNEL_GS_BASE,
-	LIVE_TSC_AUX,
-	LIVE_SPEC_CTRL,
-	LIVE_UMWAIT_CONTROL,
-	LIVE_COUNT,
-};
-
 struct msr_state {
-	u64 efer;	      /* always the guest's value; cr.c writes it */
-	u64 live[LIVE_COUNT]; /* valid while the vCPU is not loaded */
+	u64 efer; /* always the guest's value; cr.c writes it */
 	u64 tsc_adjust;
 	u64 misc_enable;
 	u64 mcg_status;
@@ -59,9 +45,11 @@ void msr_init(struct vcpu *vcpu, const struct msr_inputs *inputs);
 bool __must_check msr_read(struct vcpu *vcpu, u32 index, u64 *value);
 bool __must_check msr_write(struct vcpu *vcpu, u32 index, u64 value);
 
-/* The live MSRs between the processor and vcpu->msr.live: when the vCPU is loaded, and unloaded. */
-void msr_load(const struct vcpu *vcpu);
-void msr_save(struct vcpu *vcpu);
+/*
+ * Reset values of the MSRs that stay in the processor, with the guest's value, while its vCPU is
+ * loaded: before a VM's first entry, so that nothing of an earlier one shows.
+ */
+void msr_reset_live(const struct cpuid_policy *policy);
 
 /* Bits of the MSR bitmap (a page) as the rows say for this VM. */
 void msr_bitmap_fill(void *bitmap, const struct cpuid_policy *policy);

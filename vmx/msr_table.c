@@ -57,10 +57,10 @@ const struct msr_row msr_rows[] = {
 	ROW(MSR_TSC_ADJUST, STORE_HANDLER, CHECK_BITS, .where = HANDLE_TSC_ADJUST, .valid = ANY),
 	/* Stays in force while the host runs, which it can only slow down; switched with the vCPU.
 	 */
-	ROW(MSR_SPEC_CTRL, STORE_LIVE, CHECK_BITS, .pass = PASS_BOTH, .where = LIVE_SPEC_CTRL,
-		.feature = FEATURE_IBRS_IBPB, .valid = ANY),
+	ROW(MSR_SPEC_CTRL, STORE_LIVE, CHECK_BITS, .pass = PASS_BOTH, .feature = FEATURE_IBRS_IBPB,
+		.valid = ANY),
 	/* A command without state; reading it is the processor's #GP. */
-	ROW(MSR_PRED_CMD, STORE_LIVE, CHECK_WRITE_ONLY, .pass = PASS_WRITE, .where = LIVE_COUNT,
+	ROW(MSR_PRED_CMD, STORE_LIVE, CHECK_WRITE_ONLY, .pass = PASS_WRITE,
 		.feature = FEATURE_IBRS_IBPB, .valid = BIT(0)),
 	/* A guest's microcode update is accepted and not loaded: the revision stays. */
 	ROW(MSR_BIOS_UPDT_TRIG, STORE_CONSTANT, CHECK_WRITE_ONLY, .valid = ANY),
@@ -69,8 +69,7 @@ const struct msr_row msr_rows[] = {
 	/* The TSC's ratio; no CPUID faulting. */
 	ROW(MSR_PLATFORM_INFO, STORE_STATE, CHECK_READ_ONLY, .where = STATE(platform_info)),
 	ROW(MSR_UMWAIT_CONTROL, STORE_LIVE, CHECK_BITS, .pass = PASS_BOTH,
-		.where = LIVE_UMWAIT_CONTROL, .feature = FEATURE_WAITPKG,
-		.valid = LOW_HALF & ~BIT(1)),
+		.feature = FEATURE_WAITPKG, .valid = LOW_HALF & ~BIT(1)),
 	/* Fixed ranges, write combining; no SMRR. */
 	ROW(MSR_MTRR_CAP, STORE_CONSTANT, CHECK_READ_ONLY,
 		.reset = MSR_MTRR_VARIABLE | MTRR_CAP_FIXED | MTRR_CAP_WC),
@@ -123,25 +122,23 @@ const struct msr_row msr_rows[] = {
 	/* As IA32_PAT; CR0.PG and the entry control depend on it. */
 	ROW(MSR_EFER, STORE_HANDLER, CHECK_BITS, .pass = PASS_READ, .where = HANDLE_EFER,
 		.valid = ANY),
-	ROW(MSR_STAR, STORE_LIVE, CHECK_BITS, .pass = PASS_BOTH, .where = LIVE_STAR,
-		.feature = FEATURE_LM, .valid = ANY),
+	ROW(MSR_STAR, STORE_LIVE, CHECK_BITS, .pass = PASS_BOTH, .feature = FEATURE_LM,
+		.valid = ANY),
 	/* The processor checks these when the guest writes them. */
-	ROW(MSR_LSTAR, STORE_LIVE, CHECK_CANONICAL, .pass = PASS_BOTH, .where = LIVE_LSTAR,
-		.feature = FEATURE_LM),
-	ROW(MSR_CSTAR, STORE_LIVE, CHECK_CANONICAL, .pass = PASS_BOTH, .where = LIVE_CSTAR,
-		.feature = FEATURE_LM),
-	ROW(MSR_FMASK, STORE_LIVE, CHECK_BITS, .pass = PASS_BOTH, .where = LIVE_FMASK,
-		.feature = FEATURE_LM, .valid = LOW_HALF),
+	ROW(MSR_LSTAR, STORE_LIVE, CHECK_CANONICAL, .pass = PASS_BOTH, .feature = FEATURE_LM),
+	ROW(MSR_CSTAR, STORE_LIVE, CHECK_CANONICAL, .pass = PASS_BOTH, .feature = FEATURE_LM),
+	ROW(MSR_FMASK, STORE_LIVE, CHECK_BITS, .pass = PASS_BOTH, .feature = FEATURE_LM,
+		.valid = LOW_HALF),
 	ROW(MSR_FS_BASE, STORE_FIELD, CHECK_CANONICAL, .pass = PASS_BOTH,
 		.where = VMCS_GUEST_FS_BASE, .feature = FEATURE_LM),
 	ROW(MSR_GS_BASE, STORE_FIELD, CHECK_CANONICAL, .pass = PASS_BOTH,
 		.where = VMCS_GUEST_GS_BASE, .feature = FEATURE_LM),
 	/* SWAPGS changes it without an exit: it is read back, never assumed. */
 	ROW(MSR_KERNEL_GS_BASE, STORE_LIVE, CHECK_CANONICAL, .pass = PASS_BOTH,
-		.where = LIVE_KERNEL_GS_BASE, .feature = FEATURE_LM),
+		.feature = FEATURE_LM),
 	/* Hidden with RDTSCP and RDPID: then not even a stale value shows (BUG-65). */
-	ROW(MSR_TSC_AUX, STORE_LIVE, CHECK_BITS, .pass = PASS_BOTH, .where = LIVE_TSC_AUX,
-		.feature = FEATURE_RDTSCP, .valid = LOW_HALF),
+	ROW(MSR_TSC_AUX, STORE_LIVE, CHECK_BITS, .pass = PASS_BOTH, .feature = FEATURE_RDTSCP,
+		.valid = LOW_HALF),
 };
 
 const u32 msr_row_count = ARRAY_SIZE(msr_rows);

@@ -10,7 +10,7 @@ enum msr_store {
 	STORE_CONSTANT, /* `reset` */
 	STORE_STATE,	/* in struct msr_state at offset `where` */
 	STORE_FIELD,	/* VMCS field `where` */
-	STORE_LIVE,	/* the processor's own MSR; `where`: enum msr_live, LIVE_COUNT: no state */
+	STORE_LIVE,	/* the processor's own MSR */
 	STORE_HANDLER,	/* functions of enum msr_handler `where` */
 };
 

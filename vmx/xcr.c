@@ -30,12 +30,6 @@ void xcr0_set(struct vcpu *vcpu, u64 value)
 	vcpu->msr.xsave_compact_size = cpuid_xsave_compact_size(vcpu->cpuid, value);
 }
 
-void xcr0_load(const struct vcpu *vcpu)
-{
-	if (vcpu->cpuid->xcr0)
-		insn_xsetbv(0, vcpu->msr.xcr0);
-}
-
 enum exit_action exit_xsetbv(struct vcpu *vcpu)
 {
 	u64 value = vcpu->gpr[RDX] << 32 | (u32)vcpu->gpr[RAX];
@@ -50,7 +44,7 @@ enum exit_action exit_xsetbv(struct vcpu *vcpu)
 		return raise_gp(vcpu);
 	if (value != vcpu->msr.xcr0) {
 		xcr0_set(vcpu, value);
-		xcr0_load(vcpu);
+		insn_xsetbv(0, value);
 	}
 	return complete_instruction(vcpu);
 }

@@ -16,7 +16,4 @@ bool xcr0_valid(const struct cpuid_policy *policy, u64 value);
 
 /* Notes the value and the sizes that CPUID.0DH reports for it. Does not load it. */
 void xcr0_set(struct vcpu *vcpu, u64 value);
-/* The vCPU's value into the processor; nothing where the guest has no XSAVE. */
-void xcr0_load(const struct vcpu *vcpu);
-
 #endif

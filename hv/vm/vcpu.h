@@ -10,7 +10,6 @@
 #include "hv/lib/types.h"
 #include "vmx/cpuid.h"
 #include "vmx/cr.h"
-#include "vmx/dr.h"
 #include "vmx/event.h"
 #include "vmx/exit_reasons.h"
 #include "vmx/msr.h"
@@ -57,7 +56,6 @@ struct vcpu {
 	struct event_state events;
 	struct msr_state msr;
 	struct cr_state cr;
-	struct dr_state dr;
 	struct cpuid_policy *cpuid; /* the VM's */
 	u64 tsc_offset;
 	hpa_t vmcs;
