@@ -330,7 +330,10 @@ static void op_random_code(void)
 
 static void op_self_ipi(void)
 {
-	lapic_self_ipi(0x20 + below(0xd0));
+	u32 vector = 0x20 + below(0xd0);
+
+	if (vector != VECTOR_DONE)
+		lapic_self_ipi(vector);
 }
 
 static void (*const operations[])(void) = {
@@ -371,6 +374,7 @@ void __noreturn guest_main(u32 magic, u32 info)
 		random_state = 1;
 	call_guarded(attack);
 	machine_reset();
-	print("HOSTILE %s faults=%u\n", sane() ? "still sane" : "NOT SANE", fault_count);
+	print("HOSTILE %s faults=%u %s\n", sane() ? "still sane" : "NOT SANE", fault_count,
+		case_message());
 	guest_exit(sane() ? 0 : 1);
 }

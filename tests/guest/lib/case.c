@@ -47,6 +47,11 @@ bool case_failed(void)
 	return failed;
 }
 
+const char *case_message(void)
+{
+	return failed ? message : "";
+}
+
 void __noreturn case_skip(const char *reason)
 {
 	if (!failed) {

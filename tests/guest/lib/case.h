@@ -25,6 +25,7 @@ void case_fail(const char *fmt, ...) __printf_like(1, 2);
 /* The case cannot run here. Does not return. */
 void __noreturn case_skip(const char *reason);
 bool case_failed(void);
+const char *case_message(void); /* of the first failure, or "" */
 
 /* Fails with "what: expected X got Y" (hexadecimal); true if equal. */
 bool expect_equal(u64 got, u64 expected, const char *what, ...) __printf_like(3, 4);
