@@ -108,7 +108,6 @@ real_mode_done:				; 32-bit protected mode, paging off, log in EBP
 	mov	eax, SEL_DATA
 	mov	ds, eax
 	mov	es, eax
-	mov	ss, eax
 	lidt	[saved_idtr]
 	lgdt	[saved_gdtr]
 
@@ -185,6 +184,7 @@ bits 16
 bits 32
 	mov	eax, SEL_DATA
 	mov	ds, eax
+	mov	ss, eax			; EBP addresses by way of SS
 	mov	eax, [LOW_CODE + (.cr0 - mode_low_start)]
 	mov	[ebp + LOG_CR0], eax
 	movzx	eax, word [LOW_CODE + (.value - mode_low_start)]
