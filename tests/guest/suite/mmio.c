@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Area MMIO: every form of instruction a hypervisor must decode, run once against RAM and once against RAM-like MMIO
- * (the test device's, or option scratch=ADDRESS): registers, flags and memory must come out the same.
+ * Area MMIO: every form of instruction a hypervisor must decode, run once against RAM and once
+ * against RAM-like MMIO (the test device's, or option scratch=ADDRESS): registers, flags and memory
+ * must come out the same.
  */
 #include "tests/guest/lib/case.h"
 #include "tests/guest/lib/insn.h"
@@ -14,81 +15,81 @@
 #define AREA_BYTES 64
 
 /* RDI points to the operand, in the middle of the area; other registers hold patterns. */
-#define FORMS(X)                                                                                   \
-	X(load8, "movb (%rdi), %al")                                                               \
-	X(load8_high, "movb (%rdi), %ah")                                                          \
-	X(load8_rex, "movb (%rdi), %sil")                                                          \
-	X(load16, "movw (%rdi), %ax")                                                              \
-	X(load32, "movl (%rdi), %eax")                                                             \
-	X(load64, "movq (%rdi), %rax")                                                             \
-	X(load32_r15, "movl (%rdi), %r15d")                                                        \
-	X(load_disp8, "movl 4(%rdi), %eax")                                                        \
-	X(load_disp32, "movl 0x00000010(%rdi), %eax")                                              \
-	X(load_sib, "mov $4, %ecx; movl -8(%rdi,%rcx,2), %eax")                                     \
-	X(load_r12, "mov %rdi, %r12; movl (%r12), %eax")                                           \
-	X(load_r13, "mov %rdi, %r13; movl (%r13), %eax")                                           \
-	X(movzx8_16, "movzbw (%rdi), %ax")                                                         \
-	X(movzx8_32, "movzbl (%rdi), %eax")                                                        \
-	X(movzx8_64, "movzbq (%rdi), %rax")                                                        \
-	X(movzx16_32, "movzwl (%rdi), %eax")                                                       \
-	X(movzx16_64, "movzwq (%rdi), %rax")                                                       \
-	X(movsx8_16, "movsbw (%rdi), %ax")                                                         \
-	X(movsx8_32, "movsbl (%rdi), %eax")                                                        \
-	X(movsx8_64, "movsbq (%rdi), %rax")                                                        \
-	X(movsx16_64, "movswq (%rdi), %rax")                                                       \
-	X(movsxd, "movslq (%rdi), %rax")                                                           \
-	X(store8, "movb %al, (%rdi)")                                                              \
-	X(store8_high, "movb %ch, (%rdi)")                                                         \
-	X(store8_r9, "movb %r9b, (%rdi)")                                                          \
-	X(store16, "movw %ax, (%rdi)")                                                             \
-	X(store32, "movl %eax, (%rdi)")                                                            \
-	X(store64, "movq %rax, (%rdi)")                                                            \
-	X(store_imm8, "movb $0x5a, (%rdi)")                                                        \
-	X(store_imm16, "movw $0x5aa5, (%rdi)")                                                     \
-	X(store_imm32, "movl $0x12345678, (%rdi)")                                                 \
-	X(store_imm64, "movq $-2, (%rdi)")                                                         \
-	X(add_to, "addl %ecx, (%rdi)")                                                             \
-	X(add_from, "addl (%rdi), %eax")                                                           \
-	X(add_imm, "addl $0x7f, (%rdi)")                                                           \
-	X(add8_imm, "addb $0x81, (%rdi)")                                                          \
-	X(adc_to, "stc; adcl %ecx, (%rdi)")                                                        \
-	X(sub_to, "subq %rcx, (%rdi)")                                                             \
-	X(sbb_from, "stc; sbbw (%rdi), %ax")                                                       \
-	X(and_imm, "andl $0xff00ff, (%rdi)")                                                       \
-	X(and_from, "andq (%rdi), %rax")                                                           \
-	X(or_to, "orb %al, (%rdi)")                                                                \
-	X(or_imm, "orl $0x80000001, (%rdi)")                                                       \
-	X(xor_to, "xorl %eax, (%rdi)")                                                             \
-	X(xor_from, "xorl (%rdi), %eax")                                                           \
-	X(cmp_imm8, "cmpb $0x33, (%rdi)")                                                          \
-	X(cmp_imm32, "cmpl $0x1000, (%rdi)")                                                       \
-	X(cmp_from, "cmpl (%rdi), %eax")                                                           \
-	X(cmp_to, "cmpw %ax, (%rdi)")                                                              \
-	X(test_imm8, "testb $0x10, (%rdi)")                                                        \
-	X(test_imm32, "testl $0x80000000, (%rdi)")                                                 \
-	X(test_reg, "testl %eax, (%rdi)")                                                          \
-	X(xchg32, "xchgl %eax, (%rdi)")                                                            \
-	X(xchg8, "xchgb %al, (%rdi)")                                                              \
-	X(lock_or, "lock orl $2, (%rdi)")                                                          \
-	X(inc32, "incl (%rdi)")                                                                    \
-	X(dec8, "decb (%rdi)")                                                                     \
-	X(not32, "notl (%rdi)")                                                                    \
-	X(neg32, "negl (%rdi)")                                                                    \
-	X(bt_imm, "btl $5, (%rdi)")                                                                \
-	X(bts_imm, "btsl $5, (%rdi)")                                                              \
-	X(btr_imm, "btrl $3, (%rdi)")                                                              \
-	X(btc_imm, "btcl $31, (%rdi)")                                                             \
-	X(movs8, "lea 16(%rdi), %rsi; movsb")                                                      \
-	X(movs32_rep, "lea 16(%rdi), %rsi; mov $3, %ecx; rep movsl")                                \
-	X(stos32_rep, "mov $3, %ecx; rep stosl")                                                   \
-	X(stos8_down, "std; mov $3, %ecx; rep stosb; cld")                                         \
-	X(lods32, "mov %rdi, %rsi; lodsl")                                                         \
-	X(push_mem, "push (%rdi); pop %rax")                                                       \
-	X(addr32, "mov %rdi, %rbx; addr32 movl (%ebx), %eax")                                      \
-	X(unaligned, "movl 1(%rdi), %eax; movl %eax, 3(%rdi)")                                     \
-	X(cmov_taken, "stc; cmovcl (%rdi), %eax")                                                  \
-	X(cmpxchg_hit, "movl (%rdi), %eax; lock cmpxchgl %ecx, (%rdi)")                            \
-	X(cmpxchg_miss, "xor %eax, %eax; lock cmpxchgl %ecx, (%rdi)")                              \
+#define FORMS(X)                                                        \
+	X(load8, "movb (%rdi), %al")                                    \
+	X(load8_high, "movb (%rdi), %ah")                               \
+	X(load8_rex, "movb (%rdi), %sil")                               \
+	X(load16, "movw (%rdi), %ax")                                   \
+	X(load32, "movl (%rdi), %eax")                                  \
+	X(load64, "movq (%rdi), %rax")                                  \
+	X(load32_r15, "movl (%rdi), %r15d")                             \
+	X(load_disp8, "movl 4(%rdi), %eax")                             \
+	X(load_disp32, "movl 0x00000010(%rdi), %eax")                   \
+	X(load_sib, "mov $4, %ecx; movl -8(%rdi,%rcx,2), %eax")         \
+	X(load_r12, "mov %rdi, %r12; movl (%r12), %eax")                \
+	X(load_r13, "mov %rdi, %r13; movl (%r13), %eax")                \
+	X(movzx8_16, "movzbw (%rdi), %ax")                              \
+	X(movzx8_32, "movzbl (%rdi), %eax")                             \
+	X(movzx8_64, "movzbq (%rdi), %rax")                             \
+	X(movzx16_32, "movzwl (%rdi), %eax")                            \
+	X(movzx16_64, "movzwq (%rdi), %rax")                            \
+	X(movsx8_16, "movsbw (%rdi), %ax")                              \
+	X(movsx8_32, "movsbl (%rdi), %eax")                             \
+	X(movsx8_64, "movsbq (%rdi), %rax")                             \
+	X(movsx16_64, "movswq (%rdi), %rax")                            \
+	X(movsxd, "movslq (%rdi), %rax")                                \
+	X(store8, "movb %al, (%rdi)")                                   \
+	X(store8_high, "movb %ch, (%rdi)")                              \
+	X(store8_r9, "movb %r9b, (%rdi)")                               \
+	X(store16, "movw %ax, (%rdi)")                                  \
+	X(store32, "movl %eax, (%rdi)")                                 \
+	X(store64, "movq %rax, (%rdi)")                                 \
+	X(store_imm8, "movb $0x5a, (%rdi)")                             \
+	X(store_imm16, "movw $0x5aa5, (%rdi)")                          \
+	X(store_imm32, "movl $0x12345678, (%rdi)")                      \
+	X(store_imm64, "movq $-2, (%rdi)")                              \
+	X(add_to, "addl %ecx, (%rdi)")                                  \
+	X(add_from, "addl (%rdi), %eax")                                \
+	X(add_imm, "addl $0x7f, (%rdi)")                                \
+	X(add8_imm, "addb $0x81, (%rdi)")                               \
+	X(adc_to, "stc; adcl %ecx, (%rdi)")                             \
+	X(sub_to, "subq %rcx, (%rdi)")                                  \
+	X(sbb_from, "stc; sbbw (%rdi), %ax")                            \
+	X(and_imm, "andl $0xff00ff, (%rdi)")                            \
+	X(and_from, "andq (%rdi), %rax")                                \
+	X(or_to, "orb %al, (%rdi)")                                     \
+	X(or_imm, "orl $0x80000001, (%rdi)")                            \
+	X(xor_to, "xorl %eax, (%rdi)")                                  \
+	X(xor_from, "xorl (%rdi), %eax")                                \
+	X(cmp_imm8, "cmpb $0x33, (%rdi)")                               \
+	X(cmp_imm32, "cmpl $0x1000, (%rdi)")                            \
+	X(cmp_from, "cmpl (%rdi), %eax")                                \
+	X(cmp_to, "cmpw %ax, (%rdi)")                                   \
+	X(test_imm8, "testb $0x10, (%rdi)")                             \
+	X(test_imm32, "testl $0x80000000, (%rdi)")                      \
+	X(test_reg, "testl %eax, (%rdi)")                               \
+	X(xchg32, "xchgl %eax, (%rdi)")                                 \
+	X(xchg8, "xchgb %al, (%rdi)")                                   \
+	X(lock_or, "lock orl $2, (%rdi)")                               \
+	X(inc32, "incl (%rdi)")                                         \
+	X(dec8, "decb (%rdi)")                                          \
+	X(not32, "notl (%rdi)")                                         \
+	X(neg32, "negl (%rdi)")                                         \
+	X(bt_imm, "btl $5, (%rdi)")                                     \
+	X(bts_imm, "btsl $5, (%rdi)")                                   \
+	X(btr_imm, "btrl $3, (%rdi)")                                   \
+	X(btc_imm, "btcl $31, (%rdi)")                                  \
+	X(movs8, "lea 16(%rdi), %rsi; movsb")                           \
+	X(movs32_rep, "lea 16(%rdi), %rsi; mov $3, %ecx; rep movsl")    \
+	X(stos32_rep, "mov $3, %ecx; rep stosl")                        \
+	X(stos8_down, "std; mov $3, %ecx; rep stosb; cld")              \
+	X(lods32, "mov %rdi, %rsi; lodsl")                              \
+	X(push_mem, "push (%rdi); pop %rax")                            \
+	X(addr32, "mov %rdi, %rbx; addr32 movl (%ebx), %eax")           \
+	X(unaligned, "movl 1(%rdi), %eax; movl %eax, 3(%rdi)")          \
+	X(cmov_taken, "stc; cmovcl (%rdi), %eax")                       \
+	X(cmpxchg_hit, "movl (%rdi), %eax; lock cmpxchgl %ecx, (%rdi)") \
+	X(cmpxchg_miss, "xor %eax, %eax; lock cmpxchgl %ecx, (%rdi)")   \
 	X(xadd, "lock xaddl %eax, (%rdi)")
 
 #define X(name, code) SNIPPET(mmio_##name, code "\npushfq; pop %rbp\n");
@@ -112,7 +113,8 @@ static void fill(volatile u8 *area)
 		area[i] = (u8)(0xf3 - i * 37);
 }
 
-/* The 32-bit address form needs the window below 4 GiB: the frames run with identity-mapped pages. */
+/* The 32-bit address form needs the window below 4 GiB: the frames run with identity-mapped pages.
+ */
 static struct trap_frame run_on(const struct form *form, u64 base)
 {
 	struct trap_frame frame = frame_kernel(form->code);
@@ -139,12 +141,14 @@ static void compare_form(const struct form *form, u64 scratch)
 		if (i == 5) /* RBP holds RFLAGS */
 			expect_equal(b & flags, a & flags, "%s: flags", form->name);
 		else if (a - (u64)ram_area < PAGE_SIZE) /* a pointer into the area */
-			expect_equal(b - scratch, a - (u64)ram_area, "%s: pointer %u", form->name, i);
+			expect_equal(
+				b - scratch, a - (u64)ram_area, "%s: pointer %u", form->name, i);
 		else
 			expect_equal(b, a, "%s: register %u", form->name, i);
 	}
 	for (u32 i = 0; i < AREA_BYTES; i++)
-		if (!expect_equal(((volatile u8 *)scratch)[i], ram_area[i], "%s: byte %u", form->name, i))
+		if (!expect_equal(
+			    ((volatile u8 *)scratch)[i], ram_area[i], "%s: byte %u", form->name, i))
 			return;
 }
 
@@ -158,13 +162,15 @@ CASE("BUG-58", "MMIO", "forms-as-on-ram", mmio_forms)
 		compare_form(&forms[i], scratch);
 }
 
-SNIPPET(rip_relative, "mov %eax, scratch_target(%rip)\n.pushsection .bss\n.balign 4096\nscratch_target:\n"
-		      ".skip 4096\n.popsection\n");
+SNIPPET(rip_relative,
+	"mov %eax, scratch_target(%rip)\n.pushsection .bss\n.balign 4096\nscratch_target:\n"
+	".skip 4096\n.popsection\n");
 extern u8 scratch_target[];
 
 CASE("BUG-58", "MMIO", "rip-relative", mmio_rip_relative)
 {
-	/* A page of the image is replaced by the scratch page, so that a RIP-relative operand exits. */
+	/* A page of the image is replaced by the scratch page, so that a RIP-relative operand
+	 * exits. */
 	struct trap_frame frame = frame_kernel(rip_relative);
 	u64 scratch = mmio_scratch();
 
@@ -202,7 +208,8 @@ SNIPPET(plain_stos, "rep stosl\n");
 
 CASE("BUG-58", "MMIO", "string-page-cross", mmio_string_faults)
 {
-	/* REP STOSL over the end of a mapped MMIO page: partial progress, #PF with the right CR2. */
+	/* REP STOSL over the end of a mapped MMIO page: partial progress, #PF with the right CR2.
+	 */
 	struct trap_frame frame = frame_kernel(plain_stos);
 	u64 scratch = mmio_scratch();
 

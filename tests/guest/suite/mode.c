@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Area MODE: out of 64-bit mode and back, by way of compatibility mode, 32-bit PAE paging, no paging and real mode
- * (SDM 3A 9.8.5). The excursions are in mode_switch.asm.
+ * Area MODE: out of 64-bit mode and back, by way of compatibility mode, 32-bit PAE paging, no
+ * paging and real mode (SDM 3A 9.8.5). The excursions are in mode_switch.asm.
  */
 #include "tests/guest/lib/case.h"
 #include "tests/guest/lib/insn.h"
@@ -16,11 +16,11 @@
 
 /* What an excursion saw on its way; mode_switch.asm knows the order. */
 struct mode_log {
-	u32 efer_unpaged;  /* EFER with PG=0, LME=0 */
-	u32 efer_pae;	   /* EFER with 32-bit PAE paging on */
+	u32 efer_unpaged; /* EFER with PG=0, LME=0 */
+	u32 efer_pae;	  /* EFER with 32-bit PAE paging on */
 	u32 cr0_unpaged;
-	u32 value;	   /* read through PAE paging, or what real mode computed */
-	u32 interrupts;	   /* INT calls taken in real mode */
+	u32 value;	/* read through PAE paging, or what real mode computed */
+	u32 interrupts; /* INT calls taken in real mode */
 	u32 cpuid_eax;
 };
 

@@ -3,16 +3,8 @@
 ; and back the same way. Called with interrupts off; callee-saved registers and CR3 are kept. All addresses are
 ; below 4 GiB and identity-mapped. struct mode_log (mode.c) is written as dwords at EBP.
 
-SEL_CODE64	equ 0x08
-SEL_DATA	equ 0x10
-SEL_CODE32	equ 0x18
-SEL_CODE16	equ 0x38
-SEL_DATA16	equ 0x40
-MSR_EFER	equ 0xc0000080
-EFER_LME	equ 0x100
-CR0_PG		equ 0x80000000
-CR0_PE		equ 1
-CR4_PAE		equ 0x20
+%include "tests/guest/suite/long_mode.inc"
+
 LOW_CODE	equ 0x8000
 REAL_STACK	equ 0x7c00
 REAL_VECTOR	equ 0x61
@@ -26,37 +18,6 @@ LOG_CPUID	equ 20
 
 section .text
 global mode_excursion_pae, mode_excursion_real, mode_low_start, mode_low_end
-
-; Saves what C expects back, enters compatibility mode at %1 with the log in EBP.
-%macro leave_long_mode 1
-bits 64
-	push	rbx
-	push	rbp
-	push	r12
-	push	r13
-	push	r14
-	push	r15
-	mov	[saved_rsp], rsp
-	mov	rax, cr3
-	mov	[saved_cr3], eax
-	mov	eax, %1
-	push	SEL_CODE32
-	push	rax
-	retfq
-%%compat:
-%endmacro
-
-; Paging off, LME off (EAX, ECX, EDX are free).
-%macro paging_off 0
-bits 32
-	mov	eax, cr0
-	and	eax, ~CR0_PG
-	mov	cr0, eax
-	mov	ecx, MSR_EFER
-	rdmsr
-	and	eax, ~EFER_LME
-	wrmsr
-%endmacro
 
 ; void mode_excursion_pae(u32 pdpt, struct mode_log *log)
 bits 64
@@ -112,32 +73,7 @@ real_mode_done:				; 32-bit protected mode, paging off, log in EBP
 	lgdt	[saved_gdtr]
 
 return_to_long_mode:
-	mov	eax, cr4
-	or	eax, CR4_PAE
-	mov	cr4, eax
-	mov	eax, [saved_cr3]
-	mov	cr3, eax
-	mov	ecx, MSR_EFER
-	rdmsr
-	or	eax, EFER_LME
-	wrmsr
-	mov	eax, cr0
-	or	eax, CR0_PG
-	mov	cr0, eax
-	jmp	SEL_CODE64:.long
-bits 64
-.long:
-	mov	rsp, [saved_rsp]
-	xor	eax, eax
-	mov	fs, eax
-	mov	gs, eax
-	pop	r15
-	pop	r14
-	pop	r13
-	pop	r12
-	pop	rbp
-	pop	rbx
-	ret
+	enter_long_mode
 
 ; Copied to LOW_CODE. Entered in 16-bit protected mode with paging off.
 align 16
@@ -212,8 +148,6 @@ mode_low_end:
 
 section .data
 align 8
-saved_rsp: dq 0
-saved_cr3: dd 0
 good_food: dd 0x600df00d
 saved_gdtr: dw 0
 	dq 0
