@@ -24,9 +24,10 @@
 #include "vmx/exit.h"
 #include "vmx/machine.h"
 
-#define RAM_SIZE	 0x800000ull
+#define RAM_SIZE	 0x400000ull
 #define TABLES		 0x100000ull /* page tables of the fixture */
 #define CODE		 0x200800ull
+#define DATA_SIZE	 0x12000ull  /* cleared for each test, from the page before DATA */
 #define DATA		 0x300000ull /* RAM */
 #define DEVICE		 0x40000000ull /* 8 pages of MMIO_SCRATCH; the page before it is DATA - 4096 */
 #define NOWHERE		 0x50000000ull /* mapped to guest-physical 0xd0000000 */
