@@ -13,19 +13,30 @@ guest: setup ## Debian's kernel, an initial RAM disk and memtest86+
 	$(Q)scripts/guest-linux
 
 run: setup guest ## boot Torpor with Debian's Linux as its guest
-	$(Q)$(MAKE) --no-print-directory $(BUILD)/BOOTX64.EFI
+	$(Q)$(MAKE) --no-print-directory torpor
 	$(Q)$(RUN) $(RUN_OPTIONS)
 
 esp: setup guest ## build/esp/: a tree that boots a real machine from a FAT stick
-	$(Q)$(MAKE) --no-print-directory $(BUILD)/BOOTX64.EFI
+	$(Q)$(MAKE) --no-print-directory torpor
 	$(Q)scripts/esp
 
+# Everything that scripts/check builds, by names that stay when files move.
+torpor: $(BUILD)/BOOTX64.EFI
+unit-tests: $(UNIT_TESTS:%=$(BUILD)/host/%)
+
+check: setup ## static checks, unit tests and boot tests
+	$(Q)scripts/check
+
+check-static: setup ## layout, licence lines, headers, scripts
+	$(Q)$(MAKE) --no-print-directory torpor
+	$(Q)scripts/check-static
+
 check-boot: setup guest ## whole-system tests on Bochs
-	$(Q)$(MAKE) --no-print-directory $(BUILD)/BOOTX64.EFI guests
-	$(Q)tests/boot/run
+	$(Q)$(MAKE) --no-print-directory torpor guests
+	$(Q)tests/boot/run $(TESTS)
 
 bench-boot: setup guest ## a kernel's boot, bare and under Torpor, in instructions
-	$(Q)$(MAKE) --no-print-directory $(BUILD)/BOOTX64.EFI $(BUILD)/bench/BARE.EFI
+	$(Q)$(MAKE) --no-print-directory torpor $(BUILD)/bench/BARE.EFI
 	$(Q)scripts/bench-boot
 
 # The yardstick's boot program: a UEFI program like the loader, built with its flags.
@@ -50,5 +61,5 @@ help: ## this list
 	$(Q)sed -n 's/^\([a-z][a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | sort -u | \
 		awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
 
-.PHONY: setup guest run esp check-boot bench-boot clean help
+.PHONY: setup guest run esp torpor unit-tests check check-static check-boot bench-boot clean help
 .SECONDARY: $(BUILD)/bench/bare.so $(BUILD)/bench/bare.o

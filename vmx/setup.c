@@ -7,6 +7,7 @@
 
 #include "hv/cpu/cpu.h"
 #include "hv/cpu/msr_index.h"
+#include "hv/cpu/time.h"
 #include "hv/dev/lapic.h"
 #include "hv/lib/log.h"
 #include "hv/mem/frames.h"
@@ -15,7 +16,7 @@
 #include "vmx/cr.h"
 #include "vmx/entry.h"
 #include "vmx/machine.h"
-#include "vmx/msr_bitmap.h"
+#include "vmx/policy.h"
 #include "vmx/vmcs.h"
 
 /* Segment access rights as in the VMCS: SDM 3C table 25-2. */
@@ -172,9 +173,9 @@ static void write_guest_state(struct vcpu *vcpu, const struct guest_entry *entry
 	vmcs_write(VMCS_GUEST_SYSENTER_EIP, 0);
 	vmcs_write(VMCS_GUEST_PAT, PAT_RESET);
 	if (entry->mode == ENTRY_LONG64)
-		cr_init(vcpu, CR0_PE | CR0_PG, entry->cr3, CR4_PAE, EFER_LME | EFER_LMA);
+		cr_set_initial(vcpu, CR0_PE | CR0_PG, entry->cr3, CR4_PAE, EFER_LME);
 	else
-		cr_init(vcpu, CR0_PE, 0, 0, 0);
+		cr_set_initial(vcpu, CR0_PE, 0, 0, 0);
 	vcpu->gpr[RAX] = entry->rax;
 	vcpu->gpr[RBX] = entry->rbx;
 	vcpu->gpr[RSI] = entry->rsi;
@@ -191,7 +192,6 @@ enum error vcpu_vmcs_create(struct vcpu *vcpu, const struct guest_entry *entry)
 		frames_free(vcpu->vmcs, 1);
 		return error;
 	}
-	msr_bitmap_fill(phys_to_virt(vcpu->msr_bitmap));
 	if (insn_vmclear(vcpu->vmcs) != VMX_SUCCEED || insn_vmptrld(vcpu->vmcs) != VMX_SUCCEED) {
 		vcpu_vmcs_destroy(vcpu);
 		return ERR_HARDWARE;
@@ -199,6 +199,7 @@ enum error vcpu_vmcs_create(struct vcpu *vcpu, const struct guest_entry *entry)
 	vcpu->launched = false;
 	write_controls(vcpu);
 	write_host_state(vcpu, vcpu->vm->profile);
+	vcpu_policy_init(vcpu, phys_to_virt(vcpu->msr_bitmap), tsc_hz());
 	write_guest_state(vcpu, entry);
 	return ERR_OK;
 }

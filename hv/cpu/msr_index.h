@@ -6,12 +6,15 @@
 #define MSR_TSC		      0x010
 #define MSR_PLATFORM_ID	      0x017
 #define MSR_APIC_BASE	      0x01b
+#define MSR_SMI_COUNT	      0x034
 #define MSR_FEATURE_CONTROL   0x03a
 #define MSR_TSC_ADJUST	      0x03b
 #define MSR_SPEC_CTRL	      0x048
 #define MSR_PRED_CMD	      0x049
+#define MSR_BIOS_UPDT_TRIG    0x079
 #define MSR_BIOS_SIGN_ID      0x08b
 #define MSR_PLATFORM_INFO     0x0ce
+#define MSR_UMWAIT_CONTROL    0x0e1
 #define MSR_MTRR_CAP	      0x0fe
 #define MSR_ARCH_CAPABILITIES 0x10a
 #define MSR_FLUSH_CMD	      0x10b

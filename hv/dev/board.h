@@ -43,6 +43,12 @@ struct platform {
 	struct lapic lapics[]; /* config.cpus of them */
 };
 
+/* What an access of `size` bytes reads where nothing drives the bus. */
+static inline u32 all_ones(u32 size)
+{
+	return 0xffffffffu >> (32 - 8 * size);
+}
+
 static inline u64 board_now(const struct platform *platform)
 {
 	return platform->config.host.now_tsc(platform->config.host.context);

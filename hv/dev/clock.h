@@ -2,7 +2,8 @@
 /*
  * Conversion between clocks. A device's counter is the number of whole ticks of its own clock since
  * TSC 0, so that nothing accumulates and no period drifts. Whole seconds and the rest are scaled
- * apart: the result is exact and nothing overflows for clocks up to 2^32 Hz.
+ * apart: the result is exact, and nothing overflows while the product of the two frequencies fits
+ * 64 bits.
  */
 #ifndef HV_DEV_CLOCK_H
 #define HV_DEV_CLOCK_H

@@ -42,7 +42,7 @@ u32 fw_cfg_read(struct platform *platform, u16 port, u32 size)
 	struct fw_cfg *fw_cfg = &platform->fw_cfg;
 
 	if (port == SELECTOR || size != 1)
-		return 0xffffffff;
+		return all_ones(size);
 	if (fw_cfg->offset >= BYTES)
 		return 0;
 	return (u8)(item(platform) >> 8 * fw_cfg->offset++);

@@ -41,7 +41,7 @@ u32 pci_read(struct platform *platform, u16 port, u32 size)
 {
 	struct pci *pci = &platform->pci;
 	u8 *space = selected(pci);
-	u32 value = 0xffffffff;
+	u32 value = all_ones(size);
 
 	if (port == CONFIG_ADDRESS && size == 4)
 		return pci->address;

@@ -96,33 +96,24 @@ static void take(struct pic_chip *chip, u32 input)
 		end_of_interrupt(chip, input, chip->rotate_on_auto_eoi);
 }
 
-/* A spurious cycle answers with input 7 and leaves ISR alone. */
-static u32 acknowledge_chip(struct pic_chip *chip, bool master)
-{
-	u32 input = request(chip, master);
-
-	if (input == NONE)
-		return SPURIOUS;
-	take(chip, input);
-	return input;
-}
-
+/*
+ * The slave's INT follows its request at once and takes the master's with it, so a request that
+ * goes away before INTA always ends as the master's spurious vector: input 7, and ISR left alone.
+ */
 u8 pic_acknowledge(struct pic *pic)
 {
 	struct pic_chip *chip = &pic->chips[0];
 	u32 input = request(chip, true);
 
-	if (input == NONE) {
-		input = SPURIOUS;
-	} else {
-		/* The slave's request is gone with its own acknowledge, not with the master's. */
+	if (input == NONE)
+		return (u8)(chip->vector + SPURIOUS);
+	take(chip, input);
+	if (input == CASCADE) {
+		chip = &pic->chips[1];
+		input = request(chip, false);
 		take(chip, input);
-		if (input == CASCADE) {
-			chip = &pic->chips[1];
-			input = acknowledge_chip(chip, false);
-			/* INT of the slave falls in the cycle, so what is left makes a new edge. */
-			chip_line(&pic->chips[0], CASCADE, false);
-		}
+		/* INT of the slave falls in the cycle: what is left makes a new edge. */
+		chip_line(&pic->chips[0], CASCADE, false);
 	}
 	update(pic);
 	return (u8)(chip->vector + input);

@@ -51,6 +51,8 @@ static u32 counter(const struct pit_channel *channel, u64 now)
 
 	if (!channel->counting)
 		return n % m;
+	if (now < channel->start)
+		return channel->count_before_start;
 	switch (channel->mode) {
 	case 2:
 		return (n - (u32)(ticks % n)) % m;
@@ -81,6 +83,8 @@ static bool output(const struct pit_channel *channel, u64 now)
 
 	if (!channel->counting)
 		return channel->mode != 0;
+	if (now < channel->start)
+		return channel->out_before_start;
 	switch (channel->mode) {
 	case 0:
 	case 1:
@@ -145,10 +149,16 @@ static void fire(void *context, u64 deadline_tsc)
 	arm(platform, MAX(now + 1, tick + MIN_PERIOD_TICKS));
 }
 
-static void load(struct pit_channel *channel, u32 count, u64 start)
+/* The count goes into the counter with the clock after `now`. written: because a write put it
+ * there. */
+static void load(struct pit_channel *channel, u32 count, u64 now, bool written)
 {
+	/* A write in mode 0 takes the output down at once; all else waits for the clock. */
+	channel->out_before_start = channel->mode != 0 && output(channel, now);
+	channel->count_before_start = counter(channel, now);
+	channel->null_before_start = written || channel->pending || !channel->counting;
 	channel->reload = count;
-	channel->start = start;
+	channel->start = now + 1;
 	channel->held = 0;
 	channel->pending = 0;
 	channel->counting = true;
@@ -184,7 +194,7 @@ static void write_count(struct pit_channel *channel, u16 value, u64 now)
 			channel->pending_start = channel->pending_tick;
 		}
 	} else {
-		load(channel, count, now + 1); /* by the next clock */
+		load(channel, count, now, true);
 		channel->stopped = !channel->gate;
 	}
 }
@@ -197,25 +207,26 @@ static void set_gate(struct pit_channel *channel, bool gate, u64 now)
 	settle(channel, now);
 	if (channel->mode == 1 || channel->mode == 5) {
 		if (gate && channel->loaded)
-			load(channel, channel->pending ? channel->pending : channel->reload,
-				now + 1);
+			load(channel, channel->pending ? channel->pending : channel->reload, now,
+				false);
 	} else if (!gate) {
 		channel->held = elapsed(channel, now);
 		channel->stopped = true;
 	} else if (channel->stopped) {
-		channel->stopped = false;
 		if (channel->mode == 2 || channel->mode == 3)
-			load(channel, channel->pending ? channel->pending : channel->reload,
-				now + 1);
+			load(channel, channel->pending ? channel->pending : channel->reload, now,
+				false);
 		else
 			channel->start = now - MIN(now, channel->held);
+		channel->stopped = false;
 		channel->counting = channel->loaded;
 	}
 }
 
 static u8 status(const struct pit_channel *channel, u64 now)
 {
-	bool null_count = !channel->counting || channel->pending || now < channel->start;
+	bool null_count = !channel->counting || channel->pending ||
+			  (now < channel->start && channel->null_before_start);
 
 	return (u8)(output(channel, now) << 7 | null_count << 6 | channel->access << 4 |
 		    channel->mode << 1 | channel->bcd);
@@ -274,7 +285,7 @@ static void write_channel(struct platform *platform, u32 number, u8 value, u64 n
 		channel->low = value;
 		channel->write_high_next = true;
 		if (channel->mode == 0) /* the first byte stops the count */
-			channel->counting = false;
+			channel->counting = channel->loaded = false;
 	} else {
 		channel->write_high_next = false;
 		write_count(channel, (u16)(value << 8 | channel->low), now);

@@ -16,9 +16,12 @@ struct pit_channel {
 	u8 access; /* 1 low byte, 2 high byte, 3 low then high */
 	bool bcd;
 	bool gate;
-	bool loaded;	   /* a count was written since the control word */
-	bool counting;	   /* and is in use (modes 1 and 5: from the trigger on) */
-	bool stopped;	   /* by the gate (modes 0, 2, 3, 4) */
+	bool loaded;   /* a count was written since the control word */
+	bool counting; /* and is in use (modes 1 and 5: from the trigger on) */
+	bool stopped;  /* by the gate (modes 0, 2, 3, 4) */
+	/* Until the clock that loads the count: the output, "null count", and the old count. */
+	bool out_before_start, null_before_start;
+	u32 count_before_start;
 	u32 reload;	   /* the count in use, 1..65536 */
 	u32 pending;	   /* a count written that waits for the end of the cycle; 0: none */
 	u64 pending_tick;  /* when it comes into use: never in modes 1 and 5, only by trigger */

@@ -93,7 +93,7 @@ static u64 part(u32 value, gpa_t address, u32 size)
 
 	if (offset + size > 4)
 		return ~0ull;
-	return value >> offset * 8 & (0xffffffffu >> (32 - 8 * size));
+	return value >> offset * 8 & all_ones(size);
 }
 
 static bool is_lapic(const struct lapic *lapic, gpa_t address)

@@ -51,7 +51,8 @@ static void pic_port_write(struct platform *platform, u16 port, u32 size, u32 va
 
 /*
  * wide: the device takes every width within one aligned dword of its ports as it is; the others are
- * 8 bits wide, and the ISA bus cuts a wider access to them into bytes.
+ * 8 bits wide, and the ISA bus cuts a wider access to them into bytes. What is read fits the size;
+ * what is written may have anything above it.
  */
 static const struct port_device {
 	u32 (*read)(struct platform *platform, u16 port, u32 size);
@@ -131,10 +132,13 @@ static inline bool takes_whole(const struct port_device *device, u16 port, u32 s
 	return size == 1 || (device->wide && within_dword(port, size));
 }
 
-static u32 read_bytes(struct platform *platform, u16 port, u32 size)
+/* Out of line: what all but a few guests do is one access of the right width. */
+static __attribute__((noinline)) u32 read_bytes(struct platform *platform, u16 port, u32 size)
 {
 	u32 value = 0;
 
+	if (size == 1)
+		return 0xff;
 	for (u32 i = 0; i < size; i++) {
 		/* Beyond port 0xffff there is nothing. */
 		u32 at = port + i;
@@ -147,13 +151,19 @@ static u32 read_bytes(struct platform *platform, u16 port, u32 size)
 
 u32 platform_io_read(struct platform *platform, u16 port, u32 size)
 {
-	u32 ones = 0xffffffffu >> (32 - 8 * size);
 	u32 number = device_at(port);
 	const struct port_device *device = &devices[number];
 
-	if (number != DEV_NONE && takes_whole(device, port, size))
-		return device->read(platform, port, size) & ones;
-	return size == 1 ? ones : read_bytes(platform, port, size);
+	if (likely(number != DEV_NONE && takes_whole(device, port, size)))
+		return device->read(platform, port, size);
+	return read_bytes(platform, port, size);
+}
+
+static __attribute__((noinline)) void write_bytes(
+	struct platform *platform, u16 port, u32 size, u32 value)
+{
+	for (u32 i = 0; size > 1 && i < size && port + i <= 0xffff; i++)
+		platform_io_write(platform, (u16)(port + i), 1, value >> 8 * i & 0xff);
 }
 
 void platform_io_write(struct platform *platform, u16 port, u32 size, u32 value)
@@ -161,10 +171,8 @@ void platform_io_write(struct platform *platform, u16 port, u32 size, u32 value)
 	u32 number = device_at(port);
 	const struct port_device *device = &devices[number];
 
-	if (number != DEV_NONE && takes_whole(device, port, size)) {
+	if (likely(number != DEV_NONE && takes_whole(device, port, size)))
 		device->write(platform, port, size, value);
-		return;
-	}
-	for (u32 i = 0; size > 1 && i < size && port + i <= 0xffff; i++)
-		platform_io_write(platform, (u16)(port + i), 1, value >> 8 * i & 0xff);
+	else
+		write_bytes(platform, port, size, value);
 }

@@ -17,8 +17,7 @@ u32 test_no_read(struct platform *platform, u16 port, u32 size)
 {
 	(void)platform;
 	(void)port;
-	(void)size;
-	return 0xffffffff;
+	return all_ones(size);
 }
 
 void test_exit_write(struct platform *platform, u16 port, u32 size, u32 value)
@@ -49,7 +48,7 @@ void test_shutdown_write(struct platform *platform, u16 port, u32 size, u32 valu
 
 u32 test_latch_read(struct platform *platform, u16 port, u32 size)
 {
-	u32 value = 0xffffffff;
+	u32 value = all_ones(size);
 
 	if (platform->config.test_device)
 		memcpy(&value, &platform->test.latch[port - PORT_TEST_LATCH], size);

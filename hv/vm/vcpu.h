@@ -9,6 +9,7 @@
 
 #include "hv/lib/types.h"
 #include "vmx/cpuid.h"
+#include "vmx/cr.h"
 #include "vmx/event.h"
 #include "vmx/exit_reasons.h"
 #include "vmx/msr.h"
@@ -54,6 +55,7 @@ struct vcpu {
 	struct lapic *lapic;
 	struct event_state events;
 	struct msr_state msr;
+	struct cr_state cr;
 	struct cpuid_policy *cpuid; /* the VM's */
 	u64 tsc_offset;
 	hpa_t vmcs;

@@ -17,6 +17,7 @@
 #include "mmu/invalidate.h"
 #include "vmx/guest_state.h"
 #include "vmx/machine.h"
+#include "vmx/policy.h"
 #include "vmx/setup.h"
 
 static u64 pages_of(u64 size)
@@ -126,7 +127,7 @@ static enum error create_parts(struct vm *vm)
 	if (error)
 		return error;
 	vm->start_tsc = insn_rdtsc();
-	cpuid_policy_build(&vm->cpuid, &(struct cpuid_inputs){ 0 });
+	vm_policy_init(vm, tsc_hz());
 	for (u32 id = 0; id < vm->vcpu_count && !error; id++)
 		error = create_vcpu(vm, id, &entry);
 	if (error)
@@ -177,7 +178,7 @@ void vm_run(struct vm *vm)
 {
 	struct vcpu *vcpu = vm->vcpus[0];
 
-	guest_state_reset();
+	guest_state_reset(&vm->cpuid);
 	/* VPIDs and, once freed, the tables' addresses serve one VM after the other. */
 	invalidate_ept_all();
 	if (vmx_machine.vpid)

@@ -17,6 +17,7 @@ BOCHS_VGA = "/usr/share/seabios/vgabios-stdvga.bin"
 BOCHS_SHARE = "/usr/share/bochs"
 BOCHS_DISPLAY = "/usr/lib/x86_64-linux-gnu/bochs/plugins/libbx_rfb_gui.so"
 BOCHS_CPUS_MAX = 8
+BOCHS_MEMORY_MAX = 2 << 30
 
 # Instructions per emulated second. The TSC advances by one an instruction at this rate.
 BOCHS_IPS = 100000000
@@ -101,6 +102,9 @@ class Bochs:
         if options.host_cpus > BOCHS_CPUS_MAX:
             raise RunError(USAGE, f"--host-cpus {options.host_cpus}: this Bochs has at most "
                            f"{BOCHS_CPUS_MAX}")
+        if options.host_memory > BOCHS_MEMORY_MAX:
+            raise RunError(USAGE, f"a machine with {options.host_memory >> 20} MiB: this Bochs has "
+                           f"at most {BOCHS_MEMORY_MAX >> 20} MiB")
 
     def describe(self, options):
         return (f"Bochs, {self.model}, {options.host_cpus} CPU"
