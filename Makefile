@@ -33,7 +33,9 @@ $(BUILD)/%.o: %.c
 HOST_CFLAGS := -std=gnu11 -O1 -g -fno-strict-aliasing -fno-common -Wall -Wextra -Werror \
 	-Itests/unit/fake -I. -MMD -MP
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-HOST_C	:= $(filter-out hv/lib/mem.c hv/lib/string.c,$(HV_C)) $(wildcard boot/lib/*.c tests/unit/fake/*.c)
+# The fakes come first in the archive, so that their log and panic are found before the real ones.
+HOST_C	:= $(wildcard tests/unit/fake/*.c) $(filter-out hv/lib/mem.c hv/lib/string.c,$(HV_C)) \
+	$(wildcard boot/lib/*.c)
 HOST_OBJ := $(HOST_C:%.c=$(BUILD)/host/%.o)
 UNIT_TESTS := $(patsubst tests/unit/%.c,%,$(sort $(wildcard tests/unit/test_*.c)))
 
