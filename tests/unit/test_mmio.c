@@ -310,6 +310,15 @@ static void test_addressing(void **state)
 	vcpu.gpr[RAX] = 0;
 	RUN("\x8b\x02", DEVICE + 0x10, MMIO_SCRATCH + 0x10, 1);
 	assert_int_equal(vcpu.gpr[RAX], 0x77);
+
+	/* An exit without a valid linear address says nothing about the translation. */
+	fake_vmcs_put(VMCS_GUEST_RIP, CODE);
+	RUN("\x8b\x02", DEVICE + 0x10, MMIO_SCRATCH + 0x20, 1);
+	assert_int_equal(vcpu.gpr[RAX], 0);
+	fake_vmcs_put(VMCS_GUEST_RIP, CODE);
+	fake_vmcs_put(VMCS_EXIT_QUALIFICATION, 1);
+	assert_int_equal(exit_ept_violation(&vcpu), EXIT_RESUME);
+	assert_int_equal(vcpu.gpr[RAX], 0x77);
 	assert_int_equal(vcpu.events.info, 0);
 }
 
