@@ -100,3 +100,18 @@ int platform_interrupt_accept(struct platform *platform, u32 vcpu)
 	}
 	return vector;
 }
+
+/* Delivery modes of redirection entries and LVTs, bits 10:8 (SDM 3A 11.5.1). */
+#define DELIVERY(entry) ((entry) >> 8 & 7)
+#define DELIVERY_NMI	4
+
+bool platform_nmi_possible(const struct platform *platform, u32 vcpu)
+{
+	u32 lint0 = lapic_register(&platform->lapics[vcpu], LAPIC_LVT_LINT0);
+
+	for (u32 pin = 0; pin < IOAPIC_PINS; pin++)
+		if (!(platform->ioapic.pins[pin] & LVT_MASKED) &&
+			DELIVERY(platform->ioapic.pins[pin]) == DELIVERY_NMI)
+			return true;
+	return !(lint0 & LVT_MASKED) && DELIVERY(lint0) == DELIVERY_NMI;
+}

@@ -147,7 +147,8 @@ static void wait_halted(struct vcpu *vcpu)
 	struct vm *vm = vcpu->vm;
 
 	while (vm->stop == STOP_NONE && !event_deliverable(vcpu)) {
-		if (!(vmcs_read(VMCS_GUEST_RFLAGS) & RFLAGS_IF) && vm->vcpu_count == 1) {
+		if (!(vmcs_read(VMCS_GUEST_RFLAGS) & RFLAGS_IF) && vm->vcpu_count == 1 &&
+			!platform_nmi_possible(vm->platform, vcpu->id)) {
 			log_error("vm %s: halted with interrupts off at %#lx: nothing can wake it",
 				vm->config->name, vmcs_read(VMCS_GUEST_RIP));
 			(void)vcpu_crash(vcpu);
