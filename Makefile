@@ -33,7 +33,9 @@ $(BUILD)/%.o: %.c
 HOST_CFLAGS := -std=gnu11 -O1 -g -fno-strict-aliasing -fno-common -Wall -Wextra -Werror \
 	-Itests/unit/fake -I. -MMD -MP
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-HOST_C	:= $(filter-out hv/lib/mem.c hv/lib/string.c,$(HV_C)) $(wildcard boot/lib/*.c tests/unit/fake/*.c)
+# The doubles come first: the linker takes a weak one before it looks for the real panic().
+HOST_C	:= $(wildcard tests/unit/fake/*.c) $(filter-out hv/lib/mem.c hv/lib/string.c,$(HV_C)) \
+	$(wildcard boot/lib/*.c)
 HOST_OBJ := $(HOST_C:%.c=$(BUILD)/host/%.o)
 UNIT_TESTS := $(patsubst tests/unit/%.c,%,$(sort $(wildcard tests/unit/test_*.c)))
 
@@ -59,4 +61,4 @@ include $(wildcard hv/targets.mk boot/targets.mk hv/*/targets.mk tests/guest/tar
 
 .PRECIOUS: $(BUILD)/host/%.o
 .PHONY: all check-unit
--include $(HV_OBJ:.o=.d) $(HOST_OBJ:.o=.d)
+-include $(HV_OBJ:.o=.d) $(HOST_OBJ:.o=.d) $(UNIT_TESTS:%=$(BUILD)/host/tests/unit/%.d)
