@@ -12,13 +12,13 @@ Q	:= @
 HV_CFLAGS := -std=gnu11 -O2 -g -ffreestanding -fno-pic -fno-pie -mcmodel=kernel -mno-red-zone \
 	-mno-mmx -mno-sse -mno-sse2 -mno-avx -mno-80387 -mgeneral-regs-only -fno-stack-protector \
 	-fno-asynchronous-unwind-tables -fno-omit-frame-pointer -fno-strict-aliasing -fno-common -fcf-protection=none \
-	-Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -Wvla -Wundef -Wshadow -I. -MMD -MP
+	-Wall -Wextra -Werror  -Wstrict-prototypes -Wvla -Wundef -Wshadow -I. -MMD -MP
 
-HV_C	:= $(sort $(wildcard hv/*.c hv/*/*.c vmx/*.c mmu/*.c tss/*.c))
+HV_C	:= $(sort $(filter-out vmx/asm_offsets.c,$(wildcard hv/*.c hv/*/*.c vmx/*.c mmu/*.c tss/*.c)))
 HV_ASM	:= $(sort $(wildcard hv/*/*.asm vmx/*.asm))
 HV_OBJ	:= $(HV_C:%.c=$(BUILD)/%.o) $(HV_ASM:%.asm=$(BUILD)/%.asm.o)
 
-all: $(BUILD)/torpor.elf ## build the hypervisor and its loader
+all: $(BUILD)/BOOTX64.EFI ## build the hypervisor and its loader
 
 $(BUILD)/%.o: %.c
 	$(Q)mkdir -p $(@D)
@@ -28,12 +28,12 @@ $(BUILD)/%.o: %.c
 # ---------------------------------------------------------------- hosted tests
 
 # All shipping C goes into one archive, compiled for the build machine with the fake processor's
-# insn.h ahead on the include path; a test links with the archive and so takes what it needs. mem.c is
-# left out: a hosted program has the C library's.
+# insn.h ahead on the include path; a test links with the archive and so takes what it needs. mem.c and
+# string.c are left out: a hosted program has the C library's.
 HOST_CFLAGS := -std=gnu11 -O1 -g -fno-strict-aliasing -fno-common -Wall -Wextra -Werror \
 	-Itests/unit/fake -I. -MMD -MP
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-HOST_C	:= $(filter-out hv/lib/mem.c,$(HV_C)) $(wildcard boot/lib/*.c tests/unit/fake/*.c)
+HOST_C	:= $(filter-out hv/lib/mem.c hv/lib/string.c,$(HV_C)) $(wildcard boot/lib/*.c tests/unit/fake/*.c)
 HOST_OBJ := $(HOST_C:%.c=$(BUILD)/host/%.o)
 UNIT_TESTS := $(patsubst tests/unit/%.c,%,$(sort $(wildcard tests/unit/test_*.c)))
 
@@ -45,12 +45,17 @@ $(BUILD)/host/shipping.a: $(HOST_OBJ)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
 # Libraries a test needs beyond cmocka: LIBS_test_name := -l...
+-include tests/unit/libs.mk
 $(BUILD)/host/test_%: $(BUILD)/host/tests/unit/test_%.o $(BUILD)/host/shipping.a
 	$(Q)echo "  LINK  $@"
 	$(Q)$(CC) $(SANITIZE) -o $@ $^ -lcmocka $(LIBS_test_$*)
 
 check-unit: $(UNIT_TESTS:%=$(BUILD)/host/%) ## unit tests (cmocka, hosted)
 	$(Q)for t in $^; do echo "== $${t##*/}"; $$t || exit 1; done
+
+# Rules that a part brings along.
+include $(wildcard hv/targets.mk boot/targets.mk hv/*/targets.mk tests/guest/targets.mk \
+	tests/unit/libs.mk scripts/targets.mk)
 
 .PRECIOUS: $(BUILD)/host/%.o
 .PHONY: all check-unit

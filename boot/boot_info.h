@@ -53,6 +53,7 @@ struct vm_config {
 	enum config_paging paging;
 	bool console;	  /* the VM's COM1 is the host's console */
 	bool test_device; /* exit port 0xf4, port latch 0xe0.., MMIO scratch: PLATFORM.md */
+	bool exit_port;	  /* the exit port 0xf4 alone */
 };
 
 /* The [hypervisor] section. */
@@ -106,10 +107,10 @@ struct boot_info {
 	struct boot_framebuffer framebuffer;
 	u64 rsdp;		  /* 0: the firmware published none */
 	u64 runtime_services;	  /* EFI_RUNTIME_SERVICES *, physical; called with an identity map */
-	struct boot_cpu cpus[BOOT_CPUS_MAX];
+	struct boot_cpu cpus[BOOT_CPUS_MAX]; /* the BSP first */
 	u32 cpu_count;		  /* at least 1 */
-	u64 boot_stack;		  /* lowest address, and its size, to be freed with the rest */
-	u64 boot_stack_size;
+	u64 boot_stack;		  /* lowest address, that of its guard page; freed with the rest */
+	u64 boot_stack_size;	  /* guard page included */
 	u64 loader_tables;	  /* the temporary page tables */
 	u64 loader_tables_size;
 	struct torpor_config config;

@@ -22,15 +22,23 @@ struct vcpu;
 /* Interrupt stacks of the TSS (IST index): each has a guard page below. */
 enum { IST_NMI = 1, IST_DOUBLE_FAULT = 2, IST_MACHINE_CHECK = 3, IST_FAULT = 4 };
 
+/* What lies where an interrupt stack begins: NMI code finds its CPU by it and needs not trust GS.
+ */
+struct ist_top {
+	struct cpu *cpu;
+	u64 reserved; /* the processor aligns the stack to 16 bytes (SDM 3A 6.14.2) */
+};
+
 struct cpu {
 	struct cpu *self; /* %gs:0 */
 	u32 index;
 	u32 apic_id;
 	u8 *stack_top;
-	u64 *gdt;			 /* alone in 64 KiB, zero beyond the table */
-	struct tss_area *tss;		 /* alone on its pages */
-	struct vcpu *current;		 /* the vCPU whose VMCS is current here */
-	u32 nmi_count;			 /* NMIs taken in root mode, to be forwarded */
+	u64 *gdt;			   /* alone in 64 KiB, zero beyond the table */
+	struct tss_area *tss;		   /* alone on its pages */
+	struct vcpu *current;		   /* the vCPU whose VMCS is current here */
+	u32 nmi_count;			   /* NMIs taken in root mode, to be forwarded */
+	void (*nmi_hook)(struct cpu *cpu); /* called for each, on the NMI stack; NULL: none */
 	hpa_t vmxon_region;
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Every privileged or special instruction that C code of the hypervisor executes: the one seam for
- * testing. Hosted tests put tests/unit/fake/ ahead on the include path and get a fake processor with
- * the same functions. Nothing else in C contains inline assembly of these instructions.
+ * testing. Hosted tests put tests/unit/fake/ ahead on the include path and get a fake processor
+ * with the same functions. Nothing else in C contains inline assembly of these instructions.
  */
 #ifndef HV_CPU_INSN_H
 #define HV_CPU_INSN_H
@@ -82,16 +82,16 @@ static inline u64 insn_rdtsc(void)
 	return (u64)high << 32 | low;
 }
 
-#define INSN_CR(n)                                                                                 \
-	static inline u64 insn_read_cr##n(void)                                                    \
-	{                                                                                          \
-		u64 value;                                                                         \
-		__asm__ volatile("mov %%cr" #n ", %0" : "=r"(value)::"memory");                    \
-		return value;                                                                      \
-	}                                                                                          \
-	static inline void insn_write_cr##n(u64 value)                                             \
-	{                                                                                          \
-		__asm__ volatile("mov %0, %%cr" #n ::"r"(value) : "memory");                       \
+#define INSN_CR(n)                                                              \
+	static inline u64 insn_read_cr##n(void)                                 \
+	{                                                                       \
+		u64 value;                                                      \
+		__asm__ volatile("mov %%cr" #n ", %0" : "=r"(value)::"memory"); \
+		return value;                                                   \
+	}                                                                       \
+	static inline void insn_write_cr##n(u64 value)                          \
+	{                                                                       \
+		__asm__ volatile("mov %0, %%cr" #n ::"r"(value) : "memory");    \
 	}
 INSN_CR(0)
 INSN_CR(2)
@@ -100,16 +100,16 @@ INSN_CR(4)
 INSN_CR(8)
 #undef INSN_CR
 
-#define INSN_DR(n)                                                                                 \
-	static inline u64 insn_read_dr##n(void)                                                    \
-	{                                                                                          \
-		u64 value;                                                                         \
-		__asm__ volatile("mov %%dr" #n ", %0" : "=r"(value));                              \
-		return value;                                                                      \
-	}                                                                                          \
-	static inline void insn_write_dr##n(u64 value)                                             \
-	{                                                                                          \
-		__asm__ volatile("mov %0, %%dr" #n ::"r"(value));                                  \
+#define INSN_DR(n)                                                    \
+	static inline u64 insn_read_dr##n(void)                       \
+	{                                                             \
+		u64 value;                                            \
+		__asm__ volatile("mov %%dr" #n ", %0" : "=r"(value)); \
+		return value;                                         \
+	}                                                             \
+	static inline void insn_write_dr##n(u64 value)                \
+	{                                                             \
+		__asm__ volatile("mov %0, %%dr" #n ::"r"(value));     \
 	}
 INSN_DR(0)
 INSN_DR(1)
@@ -119,16 +119,16 @@ INSN_DR(6)
 INSN_DR(7)
 #undef INSN_DR
 
-#define INSN_PORT(suffix, type)                                                                    \
-	static inline type insn_in##suffix(u16 port)                                               \
-	{                                                                                          \
-		type value;                                                                        \
-		__asm__ volatile("in" #suffix " %1, %0" : "=a"(value) : "Nd"(port));               \
-		return value;                                                                      \
-	}                                                                                          \
-	static inline void insn_out##suffix(u16 port, type value)                                  \
-	{                                                                                          \
-		__asm__ volatile("out" #suffix " %0, %1" ::"a"(value), "Nd"(port));                \
+#define INSN_PORT(suffix, type)                                                      \
+	static inline type insn_in##suffix(u16 port)                                 \
+	{                                                                            \
+		type value;                                                          \
+		__asm__ volatile("in" #suffix " %1, %0" : "=a"(value) : "Nd"(port)); \
+		return value;                                                        \
+	}                                                                            \
+	static inline void insn_out##suffix(u16 port, type value)                    \
+	{                                                                            \
+		__asm__ volatile("out" #suffix " %0, %1" ::"a"(value), "Nd"(port));  \
 	}
 INSN_PORT(b, u8)
 INSN_PORT(w, u16)
@@ -183,6 +183,14 @@ static inline u64 insn_xgetbv(u32 index)
 	return (u64)high << 32 | low;
 }
 
+/* Needs CR4.PKE. */
+static inline u32 insn_rdpkru(void)
+{
+	u32 value;
+	__asm__ volatile("rdpkru" : "=a"(value) : "c"(0) : "rdx");
+	return value;
+}
+
 static inline void insn_invlpg(u64 address)
 {
 	__asm__ volatile("invlpg (%0)" ::"r"(address) : "memory");
@@ -227,22 +235,22 @@ static inline u64 insn_read_flags(void)
 }
 
 /*
- * The VMX instructions (SDM 3C chapter 31). enum vmx_result: VMsucceed, VMfailInvalid (CF), VMfailValid
- * (ZF; the reason is in the VM-instruction error field).
+ * The VMX instructions (SDM 3C chapter 31). enum vmx_result: VMsucceed, VMfailInvalid (CF),
+ * VMfailValid (ZF; the reason is in the VM-instruction error field).
  */
 enum vmx_result { VMX_SUCCEED, VMX_FAIL_INVALID, VMX_FAIL_VALID };
 
 #define VMX_RESULT(cf, zf) ((cf) ? VMX_FAIL_INVALID : (zf) ? VMX_FAIL_VALID : VMX_SUCCEED)
 
-#define INSN_VMX_POINTER(name)                                                                     \
-	static inline enum vmx_result __must_check insn_##name(hpa_t address)                      \
-	{                                                                                          \
-		bool cf, zf;                                                                       \
-		__asm__ volatile(#name " %2"                                                       \
-				 : "=@ccc"(cf), "=@ccz"(zf)                                        \
-				 : "m"(address.value)                                              \
-				 : "memory");                                                      \
-		return VMX_RESULT(cf, zf);                                                         \
+#define INSN_VMX_POINTER(name)                                                \
+	static inline enum vmx_result __must_check insn_##name(hpa_t address) \
+	{                                                                     \
+		bool cf, zf;                                                  \
+		__asm__ volatile(#name " %2"                                  \
+				 : "=@ccc"(cf), "=@ccz"(zf)                   \
+				 : "m"(address.value)                         \
+				 : "memory");                                 \
+		return VMX_RESULT(cf, zf);                                    \
 	}
 INSN_VMX_POINTER(vmxon)
 INSN_VMX_POINTER(vmclear)

@@ -46,10 +46,13 @@ struct platform_host {
 
 struct platform_config {
 	struct platform_host host;
-	u64 tsc_hz;
-	u64 memory_size;
+	u64 tsc_hz;	 /* at least 1 MHz; also the APIC timer's clock: CPUID must not say otherwise */
+	u64 memory_size; /* bytes of RAM; PLATFORM_RAM_HOLE..4 GiB is left out */
+	u64 unix_time;	 /* wall clock at this moment, seconds since 1970 UTC: what the RTC shows */
 	u32 cpus;
-	bool test_device;
+	u32 maxphyaddr;	  /* CPUID 0x80000008 of the guest: IA32_APIC_BASE's width; 0: 52 */
+	bool test_device; /* every test port and the scratch MMIO (PLATFORM.md) */
+	bool exit_port;	  /* exit port 0xf4 and "Shutdown" on 0x8900 alone */
 };
 
 /* Bytes a struct platform and its LAPICs need; the caller gives zeroed, page-aligned memory. */
@@ -77,6 +80,9 @@ struct lapic *platform_lapic(struct platform *platform, u32 vcpu);
  */
 int platform_interrupt_pending(struct platform *platform, u32 vcpu);
 int platform_interrupt_accept(struct platform *platform, u32 vcpu);
+
+/* True if a device could still raise an NMI at this vCPU: an IOAPIC pin or LINT0 is programmed to. */
+bool platform_nmi_possible(const struct platform *platform, u32 vcpu);
 
 /* A byte typed at the console. False: the UART's FIFO is full, offer it again later. */
 bool platform_console_input(struct platform *platform, u8 byte);

@@ -9,6 +9,7 @@
 #define LAPIC_BASE	 0xfee00000ull
 #define IOAPIC_BASE	 0xfec00000ull
 #define IOAPIC_PINS	 24
+#define IOAPIC_ID	 0 /* of the ID register at reset, ACPI and MP tables */
 #define MMIO_SCRATCH	 0xff000000ull /* test-device: 64 KiB */
 #define MMIO_SCRATCH_SIZE 0x10000ull
 
@@ -32,6 +33,9 @@
 #define IRQ_COM1 4
 #define IRQ_RTC	 8
 #define IRQ_SCI	 9 /* level, active high (MADT override) */
+
+/* Guest RAM ends here below 4 GiB (hv/vm/guest_memory.h GUEST_HOLE). */
+#define PLATFORM_RAM_HOLE 0xc0000000ull
 
 #define PM_TIMER_HZ 3579545
 #define PIT_HZ	    1193182

@@ -20,6 +20,8 @@ struct timer {
 
 struct timer_queue {
 	struct timer *first;
+	bool running;	   /* inside timer_queue_run() */
+	u64 run_until_tsc; /* its now_tsc */
 	void (*changed)(void *context); /* the earliest deadline changed; may be NULL */
 	void *context;
 };
@@ -28,7 +30,10 @@ void timer_init(struct timer *timer, void (*fire)(void *context, u64 deadline_ts
 void timer_arm(struct timer_queue *queue, struct timer *timer, u64 deadline_tsc);
 void timer_cancel(struct timer_queue *queue, struct timer *timer);
 u64 timer_queue_next(const struct timer_queue *queue); /* TIMER_NEVER: none */
-/* Fires all whose deadline is at or before now, each once, in order. */
+/*
+ * Fires all whose deadline is at or before now, each once, in order. A timer armed meanwhile for a
+ * moment that has passed waits for the next run (deadline now + 1), so a run always ends.
+ */
 void timer_queue_run(struct timer_queue *queue, u64 now_tsc);
 
 #endif

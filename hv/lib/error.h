@@ -7,16 +7,16 @@
 #ifndef HV_LIB_ERROR_H
 #define HV_LIB_ERROR_H
 
-#define ERROR_TABLE(X)                                                                             \
-	X(OK, "success")                                                                           \
-	X(NO_MEMORY, "out of memory")                                                              \
-	X(INVALID, "invalid value")                                                                \
-	X(RANGE, "outside the valid range")                                                        \
-	X(CONFLICT, "already in use")                                                              \
-	X(NOT_FOUND, "not found")                                                                  \
-	X(TRUNCATED, "file is truncated")                                                          \
-	X(FORMAT, "not in a known format")                                                         \
-	X(UNSUPPORTED, "not supported")                                                            \
+#define ERROR_TABLE(X)                      \
+	X(OK, "success")                    \
+	X(NO_MEMORY, "out of memory")       \
+	X(INVALID, "invalid value")         \
+	X(RANGE, "outside the valid range") \
+	X(CONFLICT, "already in use")       \
+	X(NOT_FOUND, "not found")           \
+	X(TRUNCATED, "file is truncated")   \
+	X(FORMAT, "not in a known format")  \
+	X(UNSUPPORTED, "not supported")     \
 	X(HARDWARE, "the processor refused the operation")
 
 enum error {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Formatted printing into a buffer: %s %c %d %i %u %x %X %p %%, flags 0 - + and #, width and
- * precision (also '*'), lengths hh h l ll z. Nothing else; an unknown conversion is printed as it stands.
+ * precision (also '*'), lengths hh h l ll z. Nothing else; an unknown conversion is printed as it
+ * stands.
  */
 #ifndef HV_LIB_PRINT_H
 #define HV_LIB_PRINT_H

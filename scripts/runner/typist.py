@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Types a prepared input at a guest's console the way a patient person would.
+
+A serial line has no flow control here and a FIFO of 16 bytes, so bytes go in small groups, each after
+the echo of the one before, and a line only after the answer to the line before has come to rest.
+"""
+
+GROUP = 8            # bytes at once: half a 16550's FIFO
+ECHO_S = 0.25        # wait no longer than this for a group's echo (a guest may not echo)
+PROMPT_QUIET_S = 0.3  # silence behind an unfinished line: a prompt
+LINE_S = 5.0         # a program that prints no prompt gets its next line after this
+FIRST_QUIET_S = 10.0  # a guest that never leaves the cursor in a line gets its input after this
+
+
+class Typist:
+    def __init__(self, data):
+        self._data = data.replace(b"\r\n", b"\n").replace(b"\n", b"\r")
+        self._position = 0
+        self._up = False         # output of the guest has been seen
+        self._mid_line = False   # its last byte is not a line's end
+        self._last_output = 0.0
+        self._sent_at = None
+        self._expect = 0         # bytes of echo still awaited
+        self._line_sent = True   # the input so far ends with a line's end
+
+    def done(self):
+        return self._position >= len(self._data)
+
+    def observe(self, output, now):
+        """Bytes that the guest printed."""
+        self._up = True
+        self._mid_line = output[-1:] not in (b"\n", b"\r", b"\0")
+        self._last_output = now
+        self._expect = max(0, self._expect - len(output))
+
+    def _due(self, now):
+        quiet = now - self._last_output
+        if not self._up:
+            return False
+        if self._sent_at is None:
+            return (self._mid_line and quiet >= PROMPT_QUIET_S) or quiet >= FIRST_QUIET_S
+        waited = now - self._sent_at
+        if self._line_sent:
+            prompt = not self._expect and self._mid_line and quiet >= PROMPT_QUIET_S
+            return prompt or (waited >= LINE_S and quiet >= PROMPT_QUIET_S)
+        return not self._expect or waited >= ECHO_S
+
+    def next(self, now):
+        """Bytes to type now; may be empty."""
+        if self.done() or not self._due(now):
+            return b""
+        group = self._data[self._position:self._position + GROUP]
+        end = group.find(b"\r") + 1
+        if end:
+            group = group[:end]
+        self._position += len(group)
+        self._sent_at = now
+        self._expect = len(group)
+        self._line_sent = bool(end)
+        return group

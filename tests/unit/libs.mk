@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Libraries that single tests need beyond cmocka.
+LIBS_test_decode := -lZydis -lZycore
