@@ -134,7 +134,7 @@ static void gates(void **state)
 
 	(void)state;
 	assert_int_equal(fake_cpu->idtr.limit, 4095);
-	assert_true(IS_ALIGNED(idt, PAGE_SIZE));
+	assert_true(IS_ALIGNED(fake_cpu->idtr.base, PAGE_SIZE));
 	for (u32 vector = 0; vector < 256; vector++, idt += 16) {
 		u64 offset = idt[0] | idt[1] << 8 | (u64)idt[6] << 16 | (u64)idt[7] << 24 |
 			     (u64)idt[8] << 32 | (u64)idt[9] << 40 | (u64)idt[10] << 48 |
