@@ -9,7 +9,7 @@
 #define LAPIC_BASE	  0xfee00000ull
 #define IOAPIC_BASE	  0xfec00000ull
 #define IOAPIC_PINS	  24
-#define IOAPIC_ID	  0 /* of the ID register at reset, ACPI and MP tables */
+#define IOAPIC_ID	  0 /* of the ID register at reset, of the ACPI and the MP tables */
 #define MMIO_SCRATCH	  0xff000000ull /* test-device: 64 KiB */
 #define MMIO_SCRATCH_SIZE 0x10000ull
 
