@@ -52,7 +52,6 @@ struct event_inputs {
 	bool interrupt_pending; /* a vector above the processor priority waits */
 	bool interrupt_flag;	/* RFLAGS.IF */
 	bool debug_pending;	/* a debug trap waits: it comes before both (SDM 3A table 6-2) */
-	bool debug_pending;	/* a debug trap comes first (SDM 3A table 6-2) */
 	u32 interruptibility;
 };
 
