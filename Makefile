@@ -61,4 +61,4 @@ include $(wildcard hv/targets.mk boot/targets.mk hv/*/targets.mk vmx/targets.mk 
 
 .PRECIOUS: $(BUILD)/host/%.o
 .PHONY: all check-unit
--include $(HV_OBJ:.o=.d) $(HOST_OBJ:.o=.d)
+-include $(HV_OBJ:.o=.d) $(HOST_OBJ:.o=.d) $(UNIT_TESTS:%=$(BUILD)/host/tests/unit/%.d)
