@@ -15,7 +15,7 @@
 #define MESSAGE_MAX    256
 #define CR4_INITIAL    (CR4_PAE | CR4_OSFXSR | BIT(10))
 #define CR0_INITIAL    (CR0_PG | CR0_WP | CR0_NE | CR0_MP | CR0_PE | CR0_ET)
-#define WATCHDOG_TICKS 0x10000000 /* of the LAPIC timer, divided by 16: seconds to a minute */
+#define WATCHDOG_TICKS 0x04000000 /* of the LAPIC timer, divided by 16: 1 to 10 seconds */
 
 extern const struct test_case cases_start[], cases_end[];
 

@@ -268,10 +268,9 @@ CASE("BUG-01", "DBG", "single-step-user", single_step_user)
 	expect_steps(&frame, "ring 3 cpuid", rips, ARRAY_SIZE(rips));
 }
 
-SNIPPET(step_nops, "nop\nstep_nops_1: nop\n");
-extern const u8 step_nops_1[];
+SNIPPET(step_native, "nop\nstep_native_1: nop\n");
+extern const u8 step_native_1[];
 
-/* Steps that are seen while TF is set on the way through a snippet. */
 static u32 count_steps(const u8 *code, const u8 *stop)
 {
 	struct trap_frame frame = frame_kernel(code);
@@ -279,8 +278,10 @@ static u32 count_steps(const u8 *code, const u8 *stop)
 	frame.rflags |= RFLAGS_TF;
 	steps.count = 0;
 	steps.stop = (u64)stop;
+	wrmsr(MSR_DEBUGCTL, BIT(1));
 	trap_handle(DB, log_step);
 	run_frame(&frame);
+	wrmsr(MSR_DEBUGCTL, 0);
 	return steps.count;
 }
 
@@ -288,17 +289,11 @@ CASE("BUG-01", "DBG", "single-step-btf", single_step_btf)
 {
 	/* With DEBUGCTL.BTF only taken branches trap: none here. */
 	u64 value = 0;
-	u32 count;
 
 	if (try_wrmsr(MSR_DEBUGCTL, BIT(1)) != NO_FAULT ||
 		try_rdmsr(MSR_DEBUGCTL, &value) != NO_FAULT || !(value & BIT(1)))
 		case_skip("no DEBUGCTL.BTF");
-	count = count_steps(step_nops, step_nops_1);
-	if (count != 0) {
-		wrmsr(MSR_DEBUGCTL, 0);
-		case_skip("DEBUGCTL.BTF has no effect on this processor");
-	}
-	count = count_steps(step_iret, step_iret_1);
-	wrmsr(MSR_DEBUGCTL, 0);
-	expect_equal(count, 0, "steps");
+	if (count_steps(step_native, step_native_1)) /* Bochs */
+		case_skip("the processor itself does not obey DEBUGCTL.BTF");
+	expect_equal(count_steps(step_iret, step_iret_1), 0, "steps");
 }

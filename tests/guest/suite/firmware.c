@@ -218,7 +218,7 @@ CASE("BUG-24", "BOOT", "modules", boot_modules)
 		u32 sum = 0;
 
 		expect_equal(m->start & PAGE_MASK, 0, "module %u is page-aligned", i);
-		expect(m->start > (u64)image_end || m->end <= 0x100000,
+		expect(m->start >= (u64)image_end || m->end <= 0x100000,
 			"module %u overlaps the kernel", i);
 		expect(m->end >= m->start, "module %u: start %x end %x", i, m->start, m->end);
 		for (u32 j = 0; j < i; j++)
