@@ -450,6 +450,10 @@ static void test_page_faults(void **state)
 	vcpu.gpr[RDX] = DEVICE + 2;
 	RUN("\x8b\x02", DEVICE + 2, MMIO_SCRATCH + 2, 1);
 	assert_true(exception_queued(VECTOR_AC));
+	vcpu.events.info = 0;
+	vcpu.gpr[RDX] = DEVICE + 4;
+	RUN("\x8b\x02", DEVICE + 4, MMIO_SCRATCH + 4, 1);
+	assert_int_equal(vcpu.events.info, 0);
 }
 
 /* Operands and instructions that lie on both sides of a page boundary. */
@@ -694,6 +698,18 @@ static void test_remembered_fetch(void **state)
 		assert_int_equal(fetch_once(rip), -1);
 		assert_int_equal(vcpu.gpr[RAX], 0x5c);
 	}
+	/* Of an instruction on two pages, the second changes; what follows the first stays. */
+	put_entry(TABLES + 0x4000, 10, DATA | 7);
+	put_entry(TABLES + 0x4000, 11, (DATA + 0x3000) | 7);
+	ram[DATA + 0xfff] = 0x8b;
+	ram[DATA + 0x1000] = 0x02;
+	ram[DATA + 0x3000] = 0x02;
+	assert_int_equal(fetch_once(DEVICE + 11 * PAGE_SIZE - 1), -1);
+	assert_int_equal(vcpu.gpr[RAX], 0x5c);
+	ram[DATA + 0x3000] = 0x0a;
+	assert_int_equal(fetch_once(DEVICE + 11 * PAGE_SIZE - 1), -1);
+	assert_int_equal(vcpu.gpr[RCX], 0x5c);
+	memcpy(&ram[DATA + 0x1000], "\x8b\x0a", 2);
 	/* Self-modifying code. */
 	ram[DATA + 1] = 0x0a;
 	assert_int_equal(fetch_once(rip), -1);
