@@ -702,7 +702,7 @@ static void test_remembered_fetch(void **state)
 	put_entry(TABLES + 0x4000, 10, DATA | 7);
 	put_entry(TABLES + 0x4000, 11, (DATA + 0x3000) | 7);
 	ram[DATA + 0xfff] = 0x8b;
-	ram[DATA + 0x1000] = 0x02;
+	memcpy(&ram[DATA + 0x1000], "\x02\x00", 2);
 	ram[DATA + 0x3000] = 0x02;
 	assert_int_equal(fetch_once(DEVICE + 11 * PAGE_SIZE - 1), -1);
 	assert_int_equal(vcpu.gpr[RAX], 0x5c);
