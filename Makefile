@@ -58,7 +58,7 @@ check-unit: $(UNIT_TESTS:%=$(BUILD)/host/%) ## unit tests (cmocka, hosted)
 	$(Q)for t in $^; do echo "== $${t##*/}"; $$t || exit 1; done
 
 # Rules that a part brings along.
-include $(wildcard hv/targets.mk boot/targets.mk hv/*/targets.mk tests/guest/targets.mk \
+include $(wildcard hv/targets.mk boot/targets.mk hv/*/targets.mk vmx/targets.mk tests/guest/targets.mk \
 	tests/unit/libs.mk scripts/targets.mk)
 
 .PRECIOUS: $(BUILD)/host/%.o

@@ -9,6 +9,7 @@
 
 #include "hv/dev/platform.h"
 #include "hv/vm/vm.h"
+#include "vmx/fetch.h"
 #include "vmx/machine.h"
 #include "vmx/operand.h"
 
@@ -32,7 +33,7 @@ static bool describe(struct emulation *e, u64 qualification)
 		*insn = (struct insn){ .address_size = INFO_ADDRESS_SIZE(info),
 			.segment = qualification & IO_IN ? SEG_ES : INFO_SEGMENT(info) };
 	} else {
-		if (!access_fetch(&e->access, insn))
+		if (!fetch_instruction(&e->access, insn))
 			return false;
 		/* Changed since the exit: the processor runs what is there now. */
 		e->access.action = EXIT_RESUME;

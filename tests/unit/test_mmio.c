@@ -450,6 +450,10 @@ static void test_page_faults(void **state)
 	vcpu.gpr[RDX] = DEVICE + 2;
 	RUN("\x8b\x02", DEVICE + 2, MMIO_SCRATCH + 2, 1);
 	assert_true(exception_queued(VECTOR_AC));
+	vcpu.events.info = 0;
+	vcpu.gpr[RDX] = DEVICE + 4;
+	RUN("\x8b\x02", DEVICE + 4, MMIO_SCRATCH + 4, 1);
+	assert_int_equal(vcpu.events.info, 0);
 }
 
 /* Operands and instructions that lie on both sides of a page boundary. */
@@ -667,6 +671,84 @@ static void test_paging_structure_outside_ram(void **state)
 	assert_int_equal(fake_cpu->cr2, 0x80000123);
 }
 
+/* Reads the device at RDX with whatever code RIP shows now; -1: no fault. */
+static int fetch_once(u64 rip)
+{
+	fake_vmcs_put(VMCS_GUEST_RIP, rip);
+	vcpu.gpr[RAX] = vcpu.gpr[RCX] = 0;
+	vcpu.gpr[RDX] = DEVICE;
+	vcpu.events.info = 0;
+	violation(DEVICE, MMIO_SCRATCH, 1);
+	assert_int_equal(exit_ept_violation(&vcpu), EXIT_RESUME);
+	return vcpu.events.info & EVENT_VALID ? (int)EVENT_VECTOR(vcpu.events.info) : -1;
+}
+
+/* What is remembered of a fetch counts only while code, tables and registers are the same. */
+static void test_remembered_fetch(void **state)
+{
+	const u64 rip = DEVICE + 8 * PAGE_SIZE, leaf = TABLES + 0x4000 + 8 * 8; /* of page DATA */
+	u64 entry;
+
+	(void)state;
+	fixture_begin();
+	set_device_byte(0, 0x5c);
+	memcpy(&ram[DATA], "\x8b\x02", 2);	    /* MOV EAX, [RDX] */
+	memcpy(&ram[DATA + 0x1000], "\x8b\x0a", 2); /* MOV ECX, [RDX] */
+	for (u32 i = 0; i < 3; i++) {
+		assert_int_equal(fetch_once(rip), -1);
+		assert_int_equal(vcpu.gpr[RAX], 0x5c);
+	}
+	/* Of an instruction on two pages, the second changes; what follows the first stays. */
+	put_entry(TABLES + 0x4000, 10, DATA | 7);
+	put_entry(TABLES + 0x4000, 11, (DATA + 0x3000) | 7);
+	ram[DATA + 0xfff] = 0x8b;
+	memcpy(&ram[DATA + 0x1000], "\x02\x00", 2);
+	ram[DATA + 0x3000] = 0x02;
+	assert_int_equal(fetch_once(DEVICE + 11 * PAGE_SIZE - 1), -1);
+	assert_int_equal(vcpu.gpr[RAX], 0x5c);
+	ram[DATA + 0x3000] = 0x0a;
+	assert_int_equal(fetch_once(DEVICE + 11 * PAGE_SIZE - 1), -1);
+	assert_int_equal(vcpu.gpr[RCX], 0x5c);
+	memcpy(&ram[DATA + 0x1000], "\x8b\x0a", 2);
+	/* Self-modifying code. */
+	ram[DATA + 1] = 0x0a;
+	assert_int_equal(fetch_once(rip), -1);
+	assert_int_equal(vcpu.gpr[RCX], 0x5c);
+	ram[DATA + 1] = 0x02;
+	assert_int_equal(fetch_once(rip), -1);
+	/* Another page at the same address. */
+	put_entry(TABLES + 0x4000, 8, (DATA + 0x1000) | 7);
+	assert_int_equal(fetch_once(rip), -1);
+	assert_int_equal(vcpu.gpr[RCX], 0x5c);
+	put_entry(TABLES + 0x4000, 8, DATA | 7);
+	assert_int_equal(fetch_once(rip), -1);
+	assert_int_equal(vcpu.gpr[RAX], 0x5c);
+	/* The accessed flag is set again if the guest cleared it. */
+	put_entry(TABLES + 0x4000, 8, DATA | 7);
+	assert_int_equal(fetch_once(rip), -1);
+	memcpy(&entry, &ram[leaf], 8);
+	assert_int_equal(entry, DATA | 0x27);
+	/* SMEP forbids what was allowed; a user page stays good for the user. */
+	fake_vmcs_put(VMCS_GUEST_CR4, 0x20 | BIT(20));
+	assert_int_equal(fetch_once(rip), VECTOR_PF);
+	fake_vmcs_put(VMCS_GUEST_SS_RIGHTS, 0xc0f3);
+	assert_int_equal(fetch_once(rip), -1);
+	fake_vmcs_put(VMCS_GUEST_SS_RIGHTS, 0xc093);
+	assert_int_equal(fetch_once(rip), VECTOR_PF);
+	fake_vmcs_put(VMCS_GUEST_CR4, 0x20);
+	/* An upper entry goes away, no-execute comes, CR3 leads elsewhere. */
+	assert_int_equal(fetch_once(rip), -1);
+	put_entry(TABLES + 0x4000, 8, DATA | 0x27 | BIT(63));
+	assert_int_equal(fetch_once(rip), VECTOR_PF);
+	put_entry(TABLES + 0x4000, 8, DATA | 0x27);
+	assert_int_equal(fetch_once(rip), -1);
+	fake_vmcs_put(VMCS_GUEST_CR3, TABLES + 0x5000);
+	assert_int_equal(fetch_once(rip), VECTOR_PF);
+	fake_vmcs_put(VMCS_GUEST_CR3, TABLES);
+	put_entry(TABLES, 0, 0);
+	assert_int_equal(fetch_once(rip), VECTOR_PF);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -681,6 +763,7 @@ int main(void)
 		cmocka_unit_test(test_bug50_nothing_there),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_event_delivery),
+		cmocka_unit_test(test_remembered_fetch),
 		cmocka_unit_test(test_paging_structure_outside_ram),
 	};
 	native_code = mmap(NULL, PAGE_SIZE, PROT_READ | PROT_WRITE | PROT_EXEC,
