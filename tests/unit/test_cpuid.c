@@ -210,6 +210,8 @@ static void old_processor(void **state)
 {
 	(void)state;
 	fake_cpuid_set_any(0, (struct cpuid_regs){ 5, 0x756e6547, 0x6c65746e, 0x49656e69 });
+	/* what it answers for every leaf it does not have */
+	fake_cpuid_set_any(5, ALL_ONES);
 	fake_cpuid_set_any(0x80000000, (struct cpuid_regs){ 0x80000004, 0, 0, 0 });
 	cpuid_policy_build(&policy, &everything);
 	assert_int_equal(ROW(0, 0).eax, 5);
@@ -292,9 +294,11 @@ static void xsave_oracle(u64 xcr0, u32 *standard, u32 *compact)
 static void xsave_sizes(void **state)
 {
 	(void)state;
-	/* A processor whose totals do not add up: 2432, when the parts make 2688. */
+	/* A processor whose totals do not add up, with a component that wants alignment. */
 	fake_cpuid_set(0xd, 0, (struct cpuid_regs){ 0x2ff, 2432, 2432, 0 });
 	fake_cpuid_set(0xd, 1, (struct cpuid_regs){ 0xf, 2432, 0x100, 0 });
+	fake_cpuid_set(0xd, 5, (struct cpuid_regs){ 0x41, 0x440, 0, 0 });
+	fake_cpuid_set(0xd, 6, (struct cpuid_regs){ 0x200, 0x480, 2, 0 });
 	fixture_rebuild();
 	for (u64 xcr0 = 0; xcr0 < 0x400; xcr0++) {
 		u32 standard, compact;
@@ -310,7 +314,7 @@ static void xsave_sizes(void **state)
 	/* 0xa80 + 8, and the compacted one without MPX's two components */
 	assert_int_equal(cpuid_execute(&vcpu, 0xd, 0).ebx, 2696);
 	assert_int_equal(cpuid_execute(&vcpu, 0xd, 0).ecx, 2696);
-	assert_int_equal(cpuid_execute(&vcpu, 0xd, 1).ebx, 576 + 256 + 64 + 512 + 1024 + 8);
+	assert_int_equal(cpuid_execute(&vcpu, 0xd, 1).ebx, 576 + 256 + 128 + 512 + 1024 + 8);
 }
 
 static void topology(void **state)

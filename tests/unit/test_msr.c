@@ -269,6 +269,10 @@ static void tsc(void **state)
 	assert_int_equal(wrmsr(0x3b, ~0ull), -1);
 	assert_int_equal(rdmsr(0x10, &value), -1);
 	assert_int_equal(value, 1999);
+	/* a second write counts from where the first left it */
+	assert_int_equal(wrmsr(0x10, 2999), -1);
+	assert_int_equal(rdmsr(0x3b, &adjust), -1);
+	assert_int_equal(adjust, 999);
 	/* the host's TSC is not the guest's to write */
 	assert_int_equal(fake_cpu->tsc, 2000);
 }
