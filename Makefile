@@ -33,7 +33,7 @@ $(BUILD)/%.o: %.c
 HOST_CFLAGS := -std=gnu11 -O1 -g -fno-strict-aliasing -fno-common -Wall -Wextra -Werror \
 	-Itests/unit/fake -I. -MMD -MP
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-# The doubles come first: the linker takes a weak one before it looks for the real panic().
+# The fakes come first in the archive, so that their log and panic are found before the real ones.
 HOST_C	:= $(wildcard tests/unit/fake/*.c) $(filter-out hv/lib/mem.c hv/lib/string.c,$(HV_C)) \
 	$(wildcard boot/lib/*.c)
 HOST_OBJ := $(HOST_C:%.c=$(BUILD)/host/%.o)

@@ -39,6 +39,10 @@ bench-boot: setup guest ## a kernel's boot, bare and under Torpor, in instructio
 	$(Q)$(MAKE) --no-print-directory torpor $(BUILD)/bench/BARE.EFI
 	$(Q)scripts/bench-boot
 
+check-nested: setup guest ## Torpor under QEMU/KVM under Linux under Bochs (minutes)
+	$(Q)$(MAKE) --no-print-directory torpor guests $(BUILD)/bench/BARE.EFI
+	$(Q)scripts/check-nested $(NESTED_OPTIONS)
+
 # The yardstick's boot program: a UEFI program like the loader, built with its flags.
 $(BUILD)/bench/bare.o: scripts/bench/bare.c
 	$(Q)mkdir -p $(@D)
@@ -61,5 +65,6 @@ help: ## this list
 	$(Q)sed -n 's/^\([a-z][a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | sort -u | \
 		awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
 
-.PHONY: setup guest run esp torpor unit-tests check check-static check-boot bench-boot clean help
+.PHONY: setup guest run esp torpor unit-tests check check-static check-boot check-nested bench-boot \
+	clean help
 .SECONDARY: $(BUILD)/bench/bare.so $(BUILD)/bench/bare.o

@@ -186,7 +186,9 @@ void console_write(const char *text, size_t length)
 		if (!console_putc(text[i]))
 			return;
 	}
-	if (!uart.interrupts)
+	if (uart.interrupts)
+		transmit();
+	else
 		drain(0);
 }
 

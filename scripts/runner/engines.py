@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The two machines that Torpor runs on here: Debian's Bochs and QEMU/KVM with nested VMX.
 
-An engine is started with the guest's COM1 on a pseudo terminal and the debug port on its standard
-output. Neither opens a network port that others reach, so any number run side by side.
+An engine is started with the guest's COM1 on a pseudo terminal or socket pair and the debug port on its
+standard output. Neither opens a network port that others reach, so any number run side by side.
 """
 import os
 import pathlib
+import pty
 import re
 import shutil
+import socket
 import subprocess
+import termios
+import tty
 
 from runner.status import MACHINE, PANIC, USAGE, RunError
 
@@ -110,11 +114,20 @@ class Bochs:
         return (f"Bochs, {self.model}, {options.host_cpus} CPU"
                 f"{'s' if options.host_cpus > 1 else ''}, {options.host_memory >> 20} MiB")
 
+    @staticmethod
+    def open_console():
+        """(our end of COM1, the engine's end), file descriptors. Bochs opens its end by name."""
+        ours, far = pty.openpty()
+        tty.setraw(far, termios.TCSANOW)
+        return ours, far
+
     def command(self, options, folder, image, console, interactive):
-        """Writes the engine's files into folder. Returns the argument list and the environment."""
+        """Writes the engine's files into folder; console: the engine's end of COM1, inherited.
+        Returns the argument list and the environment."""
         settings = BOCHSRC.format(
             firmware=FIRMWARE, vga=BOCHS_VGA, model=self.model, cpus=options.host_cpus,
-            ips=BOCHS_IPS, memory=options.host_memory >> 20, image=image, console=console,
+            ips=BOCHS_IPS, memory=options.host_memory >> 20, image=image,
+            console=os.ttyname(console),
             log=folder / "bochs.log", sync="slowdown" if interactive else "none")
         (folder / "bochsrc").write_text(settings)
         (folder / "bochs.rc").write_text("c\n")  # Debian's Bochs starts in its debugger
@@ -173,6 +186,12 @@ class Kvm:
         return (f"QEMU/KVM, {self.model}, {options.host_cpus} CPU"
                 f"{'s' if options.host_cpus > 1 else ''}, {options.host_memory >> 20} MiB")
 
+    @staticmethod
+    def open_console():
+        # A socket, not a terminal: QEMU drops output that a terminal does not take at once.
+        ours, far = socket.socketpair()
+        return ours.detach(), far.detach()
+
     def command(self, options, folder, image, console, interactive):
         words = ["setpriv", "--pdeathsig", "KILL",
                  "qemu-system-x86_64", "-nodefaults", "-no-user-config", "-no-reboot",
@@ -180,7 +199,7 @@ class Kvm:
                  "-smp", str(options.host_cpus), "-m", str(options.host_memory >> 20),
                  "-bios", FIRMWARE, "-net", "none", "-display", "none", "-vga", "std",
                  "-drive", f"file={str(image).replace(',', ',,')},format=raw,if=ide",
-                 "-serial", console,
+                 "-chardev", f"socket,id=console,fd={console}", "-serial", "chardev:console",
                  "-chardev", "stdio,id=status,signal=off",
                  "-device", "isa-debugcon,iobase=0xe9,chardev=status"]
         return words, dict(os.environ)

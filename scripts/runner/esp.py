@@ -67,13 +67,14 @@ class Esp:
             else:
                 shutil.copyfile(source, path)
 
-    def write_image(self, image, scratch):
-        """scratch: an empty directory on the image's file system."""
-        size = max(IMAGE_MIN, self.size() + self.size() // 16 + (8 << 20))
+    def write_image(self, image, scratch, minimum=IMAGE_MIN):
+        """scratch: an empty directory. An image smaller than IMAGE_MIN is FAT12 or FAT16."""
+        size = max(minimum, self.size() + self.size() // 16 + (1 << 20))
         sectors = -(-size // CYLINDER) * CYLINDER // SECTOR
         with open(image, "wb") as file:
             file.truncate(sectors * SECTOR)
-        _mtool("mformat", "-i", image, "-F", "-T", sectors, "-h", HEADS, "-s", SECTORS_PER_TRACK,
+        fat32 = ["-F"] if size >= IMAGE_MIN else []
+        _mtool("mformat", "-i", image, *fat32, "-T", sectors, "-h", HEADS, "-s", SECTORS_PER_TRACK,
                "-H", 0, "-v", "TORPOR", "::")
         made = set()
         for number, (destination, source) in enumerate(sorted(self._files.items())):

@@ -4,13 +4,10 @@
 Whatever happens, the engine is gone and the terminal is as before when run() returns.
 """
 import os
-import pty
 import select
 import signal
 import subprocess
-import termios
 import time
-import tty
 
 from runner.firmware_filter import FirmwareFilter
 from runner.status import INTERRUPTED, PANIC, TIMEOUT, StatusChannel
@@ -48,17 +45,16 @@ class Session:
             self._stop()
 
     def _start(self, image):
-        self._console, self._console_far = pty.openpty()
-        tty.setraw(self._console_far, termios.TCSANOW)
+        self._console, self._console_far = self._engine.open_console()
         os.set_blocking(self._console, False)
         self._status, status_far = os.pipe()
         command, environment = self._engine.command(
-            self._options, self._folder, image, os.ttyname(self._console_far),
-            self._terminal is not None)
+            self._options, self._folder, image, self._console_far, self._terminal is not None)
         with open(self._folder / "engine.err", "wb") as errors:
             self._process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=status_far, stderr=errors,
-                env=environment, cwd=self._folder, start_new_session=True)
+                env=environment, cwd=self._folder, start_new_session=True,
+                pass_fds=(self._console_far,))
         os.close(status_far)
         self._progress.stage("firmware running")
 

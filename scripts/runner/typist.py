@@ -7,9 +7,12 @@ the echo of the one before, and a line only after the answer to the line before 
 
 GROUP = 8            # bytes at once: half a 16550's FIFO
 ECHO_S = 0.25        # wait no longer than this for a group's echo (a guest may not echo)
-PROMPT_QUIET_S = 0.3  # silence behind an unfinished line: a prompt
-LINE_S = 5.0         # a program that prints no prompt gets its next line after this
-FIRST_QUIET_S = 10.0  # a guest that never leaves the cursor in a line gets its input after this
+FIRST_PROMPT_S = 1.0  # silence behind an unfinished line: the first prompt
+PROMPT_S = 0.3       # and a later one
+# Without a prompt there is only silence to go by, and on a busy machine a guest that boots is silent for
+# many seconds.
+FIRST_QUIET_S = 60.0
+LINE_S = 10.0
 
 
 class Typist:
@@ -38,11 +41,11 @@ class Typist:
         if not self._up:
             return False
         if self._sent_at is None:
-            return (self._mid_line and quiet >= PROMPT_QUIET_S) or quiet >= FIRST_QUIET_S
+            return (self._mid_line and quiet >= FIRST_PROMPT_S) or quiet >= FIRST_QUIET_S
         waited = now - self._sent_at
         if self._line_sent:
-            prompt = not self._expect and self._mid_line and quiet >= PROMPT_QUIET_S
-            return prompt or (waited >= LINE_S and quiet >= PROMPT_QUIET_S)
+            prompt = not self._expect and self._mid_line and quiet >= PROMPT_S
+            return prompt or (waited >= LINE_S and quiet >= PROMPT_S)
         return not self._expect or waited >= ECHO_S
 
     def next(self, now):
