@@ -41,8 +41,7 @@ SNIPPET(avx512_state,
 	".irp "
 	"n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31\n"
 	"vmovups 64*\\n(%rsi), %zmm\\n\n.endr\n"
-	"mov $0x5aa5, %eax; kmovw %eax, %k1; mov $0x1234, %eax; kmovw %eax, %k7\n" EXITS
-	".irp "
+	"mov $0x5aa5, %eax; kmovw %eax, %k1; mov $0x1234, %eax; kmovw %eax, %k7\n" EXITS ".irp "
 	"n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31\n"
 	"vmovups %zmm\\n, 64*\\n(%rdi)\n.endr\n"
 	"kmovw %k1, %eax; kmovw %k7, %edx\n");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Area TASK, hardware task switches in 32-bit protected mode (SDM 3A 7.3): JMP, CALL, IRET, task
- * gates, and the faults that come before and after the switch is committed. A hypervisor may refuse
- * task switches by ending this VM, so these cases run only when asked for: option taskswitch=1.
+ * gates, and the faults that come before and after the switch is committed. On a hypervisor that
+ * refuses task switches by ending the VM, option taskswitch=0 leaves these cases out.
  */
 #include "tests/guest/lib/case.h"
 #include "tests/guest/lib/insn.h"
@@ -108,8 +108,8 @@ SNIPPET32(user_task, "mov %cs, %ebx; mov $0x66666666, %esi\n");
 
 static void set_up(const void *other)
 {
-	if (!option_number("taskswitch", 0))
-		case_skip("option taskswitch=1 is not given");
+	if (!option_number("taskswitch", 1))
+		case_skip("option taskswitch=0 is given");
 	task_main = new_task(NULL);
 	task_other = new_task(other);
 	memset(task_gdt, 0, sizeof(task_gdt));
