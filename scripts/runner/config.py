@@ -25,9 +25,10 @@ def one_line(what, text):
     return text
 
 
-def from_options(options, esp):
-    """Adds the files and the torpor.conf to esp. Returns the names of the VMs, in order."""
-    lines = ["# Written by scripts/run.", "[hypervisor]", "serial = com1 115200", "",
+def from_options(options, esp, hypervisor=()):
+    """Adds the files and the torpor.conf to esp. Returns the names of the VMs, in order.
+    hypervisor: more lines for that section."""
+    lines = ["# Written by scripts/run.", "[hypervisor]", "serial = com1 115200", *hypervisor, "",
              f"[vm {VM_NAME}]"]
 
     def put(key, path, text=""):
