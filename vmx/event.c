@@ -248,6 +248,8 @@ bool event_deliverable(struct vcpu *vcpu)
 {
 	struct event_inputs inputs = gather(vcpu);
 
+	/* A single step over HLT traps at once: the processor never sleeps (SDM 3B 17.3.1.4). */
 	return inputs.event_queued || inputs.nmi_pending ||
-	       (inputs.interrupt_pending && inputs.interrupt_flag);
+	       (inputs.interrupt_pending && inputs.interrupt_flag) ||
+	       (vmcs_read(VMCS_GUEST_PENDING_DEBUG) & PENDING_DEBUG_TRAPS);
 }

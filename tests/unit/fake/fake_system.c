@@ -166,6 +166,12 @@ void insn_halt(void)
 	fake_cpu->halted(fake_cpu);
 }
 
+void insn_take_interrupts(void)
+{
+	insn_sti();
+	insn_cli();
+}
+
 void insn_wait_for_interrupt(void)
 {
 	insn_sti();
