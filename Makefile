@@ -33,7 +33,11 @@ $(BUILD)/%.o: %.c
 HOST_CFLAGS := -std=gnu11 -O1 -g -fno-strict-aliasing -fno-common -Wall -Wextra -Werror \
 	-Itests/unit/fake -I. -MMD -MP
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-HOST_C	:= $(filter-out hv/lib/mem.c hv/lib/string.c,$(HV_C)) $(wildcard boot/lib/*.c tests/unit/fake/*.c)
+# The fake log stands before the archive, with weak definitions: a test that logs or panics must not take
+# the whole start-up for it, and one of hv/lib/log.c gets the real one.
+HOST_LOG := $(BUILD)/host/tests/unit/fake/log.o
+HOST_C	:= $(filter-out hv/lib/mem.c hv/lib/string.c,$(HV_C)) \
+	$(filter-out tests/unit/fake/log.c,$(wildcard tests/unit/fake/*.c)) $(wildcard boot/lib/*.c)
 HOST_OBJ := $(HOST_C:%.c=$(BUILD)/host/%.o)
 UNIT_TESTS := $(patsubst tests/unit/%.c,%,$(sort $(wildcard tests/unit/test_*.c)))
 
@@ -46,7 +50,7 @@ $(BUILD)/host/shipping.a: $(HOST_OBJ)
 
 # Libraries a test needs beyond cmocka: LIBS_test_name := -l...
 -include tests/unit/libs.mk
-$(BUILD)/host/test_%: $(BUILD)/host/tests/unit/test_%.o $(BUILD)/host/shipping.a
+$(BUILD)/host/test_%: $(BUILD)/host/tests/unit/test_%.o $(HOST_LOG) $(BUILD)/host/shipping.a
 	$(Q)echo "  LINK  $@"
 	$(Q)$(CC) $(SANITIZE) -o $@ $^ -lcmocka $(LIBS_test_$*)
 
@@ -54,9 +58,9 @@ check-unit: $(UNIT_TESTS:%=$(BUILD)/host/%) ## unit tests (cmocka, hosted)
 	$(Q)for t in $^; do echo "== $${t##*/}"; $$t || exit 1; done
 
 # Rules that a part brings along.
-include $(wildcard hv/targets.mk boot/targets.mk hv/*/targets.mk tests/guest/targets.mk \
+include $(wildcard hv/targets.mk boot/targets.mk hv/*/targets.mk vmx/targets.mk tests/guest/targets.mk \
 	tests/unit/libs.mk scripts/targets.mk)
 
 .PRECIOUS: $(BUILD)/host/%.o
 .PHONY: all check-unit
--include $(HV_OBJ:.o=.d) $(HOST_OBJ:.o=.d)
+-include $(HV_OBJ:.o=.d) $(HOST_OBJ:.o=.d) $(UNIT_TESTS:%=$(BUILD)/host/tests/unit/%.d)

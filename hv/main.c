@@ -7,6 +7,7 @@
 #include "hv/cpu/cpu.h"
 #include "hv/cpu/insn.h"
 #include "hv/cpu/power.h"
+#include "hv/cpu/serial.h"
 #include "hv/cpu/status.h"
 #include "hv/lib/log.h"
 #include "hv/lib/string.h"
@@ -85,6 +86,9 @@ static u32 run_vm(struct vm_config *config, bool profile)
 	struct vm *vm;
 	u32 status;
 
+	/* What follows may take seconds without interrupts: the log so far is to be seen meanwhile.
+	 */
+	console_flush();
 	if (vm_create(config, profile, &vm)) {
 		status_event(
 			"{\"event\":\"vm\",\"name\":\"%s\",\"status\":%u,\"reason\":\"refused\"}",
@@ -93,6 +97,7 @@ static u32 run_vm(struct vm_config *config, bool profile)
 		return STATUS_BAD_GUEST;
 	}
 	free_files(config);
+	console_flush();
 	vm_run(vm);
 	vm_report(vm);
 	status = vm_status(vm);

@@ -300,29 +300,65 @@ static enum walk_result walk_once(struct walk *walk, struct walk_translation *tr
 	return WALK_OK;
 }
 
-enum walk_result walk_page_tables(const struct walk_state *state, const struct guest_memory *memory,
-	gva_t address, u32 access, struct walk_translation *translation)
+static enum walk_result walk_retrying(struct walk *walk, const struct walk_state *state,
+	const struct guest_memory *memory, gva_t address, u32 access,
+	struct walk_translation *translation)
 {
-	struct walk walk;
-
-	if (!(state->cr0 & CR0_PG)) {
-		*translation = (struct walk_translation){ .address = gpa(address.value),
-			.page_size = SIZE_4G,
-			.user = true,
-			.writable = true,
-			.dirty = true };
-		return WALK_OK;
-	}
-	walk.state = state;
-	walk.memory = memory;
-	walk.layout = layout_of(state);
-	walk.address = address.value;
-	walk.access = access;
+	walk->state = state;
+	walk->memory = memory;
+	walk->layout = layout_of(state);
+	walk->address = address.value;
+	walk->access = access;
 	for (u32 i = 0; i < RETRIES_MAX; i++) {
-		enum walk_result result = walk_once(&walk, translation);
+		enum walk_result result = walk_once(walk, translation);
 
 		if (result != WALK_RETRY)
 			return result;
 	}
 	return WALK_RETRY;
+}
+
+/* Paging off: every address is its own translation. */
+static enum walk_result no_paging(gva_t address, struct walk_translation *translation)
+{
+	*translation = (struct walk_translation){ .address = gpa(address.value),
+		.page_size = SIZE_4G,
+		.user = true,
+		.writable = true,
+		.dirty = true };
+	return WALK_OK;
+}
+
+enum walk_result walk_page_tables(const struct walk_state *state, const struct guest_memory *memory,
+	gva_t address, u32 access, struct walk_translation *translation)
+{
+	struct walk walk;
+
+	if (!(state->cr0 & CR0_PG))
+		return no_paging(address, translation);
+	return walk_retrying(&walk, state, memory, address, access, translation);
+}
+
+enum walk_result walk_page_tables_path(const struct walk_state *state,
+	const struct guest_memory *memory, gva_t address, u32 access,
+	struct walk_translation *translation, struct walk_path *path)
+{
+	enum walk_result result;
+	struct walk walk;
+
+	path->count = 0;
+	if (!(state->cr0 & CR0_PG))
+		return no_paging(address, translation);
+	result = walk_retrying(&walk, state, memory, address, access, translation);
+	if (result != WALK_OK || is_32(&walk) || walk.layout->pae)
+		return result;
+	for (u32 level = walk.layout->levels; level >= walk.level; level--) {
+		u64 flags = access & WALK_PROBE ? 0 : ENTRY_ACCESSED;
+
+		if (level == walk.level && (access & (WALK_PROBE | WALK_WRITE)) == WALK_WRITE)
+			flags |= ENTRY_DIRTY;
+		path->slots[path->count] = walk.slots[level];
+		path->values[path->count++] = walk.entries[level] | flags;
+	}
+	return result;
 }

@@ -61,4 +61,29 @@ enum walk_result {
 enum walk_result walk_page_tables(const struct walk_state *state, const struct guest_memory *memory,
 	gva_t address, u32 access, struct walk_translation *translation);
 
+/* The entries that a walk went by, to see later whether it would go the same way again. */
+struct walk_path {
+	u32 count; /* 0: not recorded (paging off, 32-bit or PAE) */
+	const u64 *slots[5];
+	u64 values[5];
+};
+
+/* The same, and the path of a successful walk. It stays valid as long as the guest's memory. */
+enum walk_result walk_page_tables_path(const struct walk_state *state,
+	const struct guest_memory *memory, gva_t address, u32 access,
+	struct walk_translation *translation, struct walk_path *path);
+
+/*
+ * True if all entries read now as they did then: a walk of the same kind of access from the same
+ * CR3 and mode would end the same and set no flag.
+ */
+static inline bool walk_path_holds(const struct walk_path *path)
+{
+	for (u32 i = 0; i < path->count; i++) {
+		if (__atomic_load_n(path->slots[i], __ATOMIC_RELAXED) != path->values[i])
+			return false;
+	}
+	return path->count != 0;
+}
+
 #endif

@@ -7,7 +7,6 @@
 #include "vmx/access.h"
 
 #include "hv/lib/log.h"
-#include "hv/lib/print.h"
 #include "hv/lib/string.h"
 #include "hv/vm/vm.h"
 
@@ -80,16 +79,23 @@ static __attribute__((noinline, cold)) u32 guest_pkru(void)
 
 void access_begin(struct guest_access *access, struct vcpu *vcpu)
 {
-	struct walk_state *walk = &access->walk;
-
-	if (unlikely(!limits.maxphyaddr))
-		find_limits();
 	access->vcpu = vcpu;
 	access->mode = vcpu_mode();
 	access->code_size = code_sizes[access->mode];
 	access->rip = vmcs_read(VMCS_GUEST_RIP);
 	access->rflags = vmcs_read(VMCS_GUEST_RFLAGS);
 	access->known = false;
+	access->walk_loaded = false;
+}
+
+const struct walk_state *access_walk_state(struct guest_access *access)
+{
+	struct walk_state *walk = &access->walk;
+
+	if (access->walk_loaded)
+		return walk;
+	if (unlikely(!limits.maxphyaddr))
+		find_limits();
 	/* The real registers: what the processor walks by, WP also where the guest owns it. */
 	walk->cr0 = vmcs_read(VMCS_GUEST_CR0);
 	walk->cr3 = vmcs_read(VMCS_GUEST_CR3);
@@ -106,10 +112,11 @@ void access_begin(struct guest_access *access, struct vcpu *vcpu)
 	}
 	if (unlikely(walk->cr4 & CR4_PKE))
 		walk->pkru = guest_pkru();
+	access->walk_loaded = true;
+	return walk;
 }
 
-/* Whether one more line may be logged: a bounded number, so that a guest cannot flood the log. */
-static bool may_report(struct guest_access *access)
+bool access_may_report(struct guest_access *access)
 {
 	if (access->vcpu->access_reports >= REPORTS_MAX)
 		return false;
@@ -118,21 +125,20 @@ static bool may_report(struct guest_access *access)
 }
 
 /* BUG-50: an address without anything behind it is told once, with the place. */
-static __attribute__((noinline, cold)) void report_nothing(
+__attribute__((noinline, cold)) void access_report_nothing(
 	struct guest_access *access, const char *what, gpa_t address)
 {
 	struct vcpu *vcpu = access->vcpu;
 	u64 page = ALIGN_DOWN(address.value, PAGE_SIZE);
 
-	if (page == vcpu->access_reported_page || !may_report(access))
+	if (page == vcpu->access_reported_page || !access_may_report(access))
 		return;
 	vcpu->access_reported_page = page;
 	log_warning("vm %s: vCPU %u: %s guest-physical %#lx, where nothing is, at RIP %#lx",
 		vcpu->vm->config->name, vcpu->id, what, address.value, access->rip);
 }
 
-/* Vectors whose error code is 0. */
-static bool fault(struct guest_access *access, enum vector vector)
+bool access_fault(struct guest_access *access, enum vector vector)
 {
 	access->action = raise_exception(access->vcpu, vector, 0);
 	return false;
@@ -143,7 +149,7 @@ static bool translate(struct guest_access *access, gva_t linear, u32 kind, gpa_t
 	struct walk_translation translation;
 
 	switch (walk_page_tables(
-		&access->walk, &access->vcpu->vm->memory, linear, kind, &translation)) {
+		access_walk_state(access), &access->vcpu->vm->memory, linear, kind, &translation)) {
 	case WALK_OK:
 		*physical = translation.address;
 		return true;
@@ -156,103 +162,20 @@ static bool translate(struct guest_access *access, gva_t linear, u32 kind, gpa_t
 	}
 }
 
-/* The address after wrapping: linear addresses have 32 bits outside 64-bit mode. */
-static gva_t linear_at(const struct guest_access *access, u64 address)
+gva_t access_wrap(const struct guest_access *access, u64 address)
 {
 	return gva(access->mode == MODE_LONG64 ? address : (u32)address);
 }
 
-/* Copies up to the next page boundary, at most `size`; how much it was, or 0: it faulted. */
-static u32 fetch_page(struct guest_access *access, gva_t linear, u8 *bytes, u32 size)
+/* SDM 1 3.3.7.1: bits 63 to 47, or to 56 with 57-bit addresses, are all alike. */
+static bool canonical(u64 address)
 {
-	const struct guest_memory *memory = &access->vcpu->vm->memory;
-	u32 run = MIN(size, PAGE_SIZE - (linear.value & PAGE_MASK));
-	const u8 *host;
-	gpa_t physical;
+	s64 sign = (s64)address >> 47;
 
-	if (!translate(access, linear, WALK_FETCH, &physical))
-		return 0;
-	host = guest_pointer(memory, physical, run);
-	if (unlikely(!host)) {
-		report_nothing(access, "fetch of instructions from", physical);
-		memset(bytes, 0xff, run);
-	} else if (likely(run == INSN_LENGTH_MAX)) {
-		/* Without a call and without reading beyond. */
-		__builtin_memcpy(bytes, host, 8);
-		__builtin_memcpy(bytes + 7, host + 7, 8);
-	} else {
-		memcpy(bytes, host, run);
-	}
-	return run;
-}
-
-/* SDM 3A 5.3: the whole instruction lies within CS. */
-static bool check_code_limit(struct guest_access *access, u32 length)
-{
-	u32 last = (u32)access->rip + length - 1;
-
-	if (access->mode == MODE_LONG64)
+	if (likely(sign == 0 || sign == -1))
 		return true;
-	if (last >= (u32)access->rip && last <= vmcs_read(VMCS_GUEST_CS_LIMIT))
-		return true;
-	return fault(access, VECTOR_GP);
-}
-
-bool access_fetch(struct guest_access *access, struct insn *insn)
-{
-	u64 base = access->mode == MODE_LONG64 ? 0 : vmcs_read(VMCS_GUEST_CS_BASE);
-	gva_t linear = linear_at(access, base + access->rip);
-	u8 *bytes = access->bytes;
-	enum decode_result result;
-
-	access->fetched = fetch_page(access, linear, bytes, INSN_LENGTH_MAX);
-	if (!access->fetched)
-		return false;
-	result = decode_instruction(bytes, access->fetched, access->code_size, insn);
-	if (unlikely(result == DECODE_TRUNCATED)) {
-		u32 more = fetch_page(access, linear_at(access, linear.value + access->fetched),
-			bytes + access->fetched, INSN_LENGTH_MAX - access->fetched);
-
-		if (!more)
-			return false;
-		access->fetched += more;
-		result = decode_instruction(bytes, access->fetched, access->code_size, insn);
-	}
-	switch (result) {
-	case DECODE_OK:
-		return check_code_limit(access, insn->length);
-	case DECODE_UNSUPPORTED:
-		access->action = access_refuse(access);
-		return false;
-	case DECODE_INVALID:
-		access->action = raise_ud(access->vcpu);
-		return false;
-	default:
-		return fault(access, VECTOR_GP);
-	}
-}
-
-enum exit_action access_refuse(struct guest_access *access)
-{
-	struct vcpu *vcpu = access->vcpu;
-	char text[3 * INSN_LENGTH_MAX + 1] = "";
-
-	if (may_report(access)) {
-		for (u32 i = 0; i < access->fetched; i++)
-			fmt_print(text + 3 * i, 4, " %02x", access->bytes[i]);
-		log_warning("vm %s: vCPU %u: no emulation for the instruction at RIP %#lx, %u-bit "
-			    "code, bytes%s: #UD",
-			vcpu->vm->config->name, vcpu->id, access->rip, access->code_size, text);
-	}
-	return raise_ud(vcpu);
-}
-
-static bool canonical(const struct guest_access *access, u64 address)
-{
-	u32 shift = access->walk.cr4 & CR4_LA57 ? 56 : 47;
-	s64 sign = (s64)address >> shift;
-
-	return sign == 0 || sign == -1;
+	sign = (s64)address >> 56;
+	return (vmcs_read(VMCS_GUEST_CR4) & CR4_LA57) && (sign == 0 || sign == -1);
 }
 
 /* 64-bit mode: no limits, bases of FS and GS only (SDM 3A 3.4.4). */
@@ -264,9 +187,9 @@ static bool linear_64(
 	if (segment == SEG_FS || segment == SEG_GS)
 		address += vmcs_read(segments[segment].base);
 	*linear = gva(address);
-	if (canonical(access, address) && canonical(access, address + size - 1))
+	if (canonical(address) && canonical(address + size - 1))
 		return true;
-	return fault(access, segment == SEG_SS ? VECTOR_SS : VECTOR_GP);
+	return access_fault(access, segment == SEG_SS ? VECTOR_SS : VECTOR_GP);
 }
 
 /* SDM 3A 5.3, 5.5 and 3.4.5.1: limit and type, as the VMCS describes them. */
@@ -300,7 +223,7 @@ bool access_linear(struct guest_access *access, enum segment segment, u64 offset
 	if (segment_allows(access, vmcs_read(fields->rights), vmcs_read(fields->limit), offset,
 		    (u32)offset + size - 1, kind))
 		return true;
-	return fault(access, segment == SEG_SS ? VECTOR_SS : VECTOR_GP);
+	return access_fault(access, segment == SEG_SS ? VECTOR_SS : VECTOR_GP);
 }
 
 bool access_translate(struct guest_access *access, gva_t linear, u32 size, u32 kind,
@@ -311,22 +234,24 @@ bool access_translate(struct guest_access *access, gva_t linear, u32 size, u32 k
 	operand->size = size;
 	operand->parts = 1;
 	operand->part[0].size = first;
-	if (likely(access->known && access->known_linear.value == linear.value &&
-		    (access->known_write || !(kind & WALK_WRITE))))
+	operand->part[0].no_ram = access->known && access->known_linear.value == linear.value &&
+				  (access->known_write || !(kind & WALK_WRITE));
+	if (likely(operand->part[0].no_ram))
 		operand->part[0].address = access->known_physical;
 	else if (!translate(access, linear, kind, &operand->part[0].address))
 		return false;
 	if (unlikely(first < size)) {
 		operand->parts = 2;
 		operand->part[1].size = size - first;
-		if (!translate(access, linear_at(access, linear.value + first), kind,
+		operand->part[1].no_ram = false;
+		if (!translate(access, access_wrap(access, linear.value + first), kind,
 			    &operand->part[1].address))
 			return false;
 	}
 	/* SDM 3A 6.15 #AC: after page faults in priority (table 6-2). */
-	if (unlikely((access->rflags & RFLAGS_AC) && access->walk.cpl == CPL_USER &&
-		     (access->walk.cr0 & CR0_AM) && (linear.value & (size - 1))))
-		return fault(access, VECTOR_AC);
+	if (unlikely((access->rflags & RFLAGS_AC) && (linear.value & (size - 1)) &&
+		     vcpu_cpl() == CPL_USER && (vmcs_read(VMCS_GUEST_CR0) & CR0_AM)))
+		return access_fault(access, VECTOR_AC);
 	return true;
 }
 
@@ -374,53 +299,61 @@ static void ram_write(void *host, u32 size, u64 value)
 	}
 }
 
-static u64 read_part(struct guest_access *access, gpa_t address, u32 size)
+static void *ram_of(struct guest_access *access, const struct guest_operand *operand, u32 part)
 {
-	struct vcpu *vcpu = access->vcpu;
-	const void *host = guest_pointer(&vcpu->vm->memory, address, size);
-	u64 value = ~0ull;
-
-	if (host)
-		return ram_read(host, size);
-	if (!platform_mmio_read(vcpu->vm->platform, vcpu->id, address, size, &value)) {
-		report_nothing(access, "read of", address);
-		return ~0ull;
-	}
-	return value;
+	if (operand->part[part].no_ram)
+		return NULL;
+	return guest_pointer(
+		&access->vcpu->vm->memory, operand->part[part].address, operand->part[part].size);
 }
 
-static void write_part(struct guest_access *access, gpa_t address, u32 size, u64 value)
+static u64 read_part(struct guest_access *access, const struct guest_operand *operand, u32 part)
 {
 	struct vcpu *vcpu = access->vcpu;
-	void *host = guest_pointer(&vcpu->vm->memory, address, size);
+	const void *host = ram_of(access, operand, part);
+	gpa_t address = operand->part[part].address;
+	u64 value;
+
+	if (host)
+		return ram_read(host, operand->part[part].size);
+	if (platform_mmio_read(
+		    vcpu->vm->platform, vcpu->id, address, operand->part[part].size, &value))
+		return value;
+	access_report_nothing(access, "read of", address);
+	return ~0ull;
+}
+
+static void write_part(
+	struct guest_access *access, const struct guest_operand *operand, u32 part, u64 value)
+{
+	struct vcpu *vcpu = access->vcpu;
+	void *host = ram_of(access, operand, part);
+	gpa_t address = operand->part[part].address;
+	u32 size = operand->part[part].size;
 
 	value &= size_mask(size);
 	if (host)
 		ram_write(host, size, value);
 	else if (!platform_mmio_write(vcpu->vm->platform, vcpu->id, address, size, value))
-		report_nothing(access, "write to", address);
+		access_report_nothing(access, "write to", address);
 }
 
 u64 access_read(struct guest_access *access, const struct guest_operand *operand)
 {
-	u64 value = read_part(access, operand->part[0].address, operand->part[0].size);
+	u64 value = read_part(access, operand, 0);
 
 	if (unlikely(operand->parts == 2)) {
 		u32 first = operand->part[0].size;
 
 		value &= size_mask(first);
-		value |= read_part(access, operand->part[1].address, operand->part[1].size)
-			 << 8 * first;
+		value |= read_part(access, operand, 1) << 8 * first;
 	}
 	return value & size_mask(operand->size);
 }
 
 void access_write(struct guest_access *access, const struct guest_operand *operand, u64 value)
 {
-	u32 first = operand->part[0].size;
-
-	write_part(access, operand->part[0].address, first, value);
+	write_part(access, operand, 0, value);
 	if (unlikely(operand->parts == 2))
-		write_part(access, operand->part[1].address, operand->part[1].size,
-			value >> 8 * first);
+		write_part(access, operand, 1, value >> 8 * operand->part[0].size);
 }

@@ -22,13 +22,14 @@ struct guest_access {
 	u32 code_size; /* 16, 32, 64: how instructions are decoded */
 	u64 rip;
 	u64 rflags;
-	struct walk_state walk;
+	bool walk_loaded;
+	struct walk_state walk; /* by access_walk_state() */
 	enum exit_action action;
 	u8 bytes[INSN_LENGTH_MAX]; /* of the instruction, as fetched */
 	u32 fetched;
 
 	/* A translation that the processor has just made for this instruction (EPT violation). */
-	bool known;
+	bool known;	  /* and the page is no RAM */
 	bool known_write; /* for an access that writes */
 	gva_t known_linear;
 	gpa_t known_physical;
@@ -40,22 +41,14 @@ struct guest_operand {
 	struct {
 		gpa_t address;
 		u32 size;
+		bool no_ram; /* known; false: look */
 	} part[2];
 };
 
 void access_begin(struct guest_access *access, struct vcpu *vcpu);
 
-/*
- * Fetches and decodes the instruction at RIP, anew from the guest's memory: the exit's instruction
- * length means nothing for EPT violations (SDM 3C 28.2.5). #PF, #GP, #UD as the processor would.
- */
-bool __must_check access_fetch(struct guest_access *access, struct insn *insn);
-
-/*
- * The answer to an instruction that is valid but not emulated: one line with its bytes, and #UD for
- * the guest, as if the processor did not have it.
- */
-enum exit_action access_refuse(struct guest_access *access);
+/* What the walker needs, read from the VMCS the first time that somebody asks. */
+const struct walk_state *access_walk_state(struct guest_access *access);
 
 /*
  * Linear address of segment:offset for an access of `size` bytes: limit, rights and canonical
@@ -79,5 +72,16 @@ static inline u64 size_mask(u32 size)
 {
 	return ~0ull >> (64 - 8 * size);
 }
+
+/* For fetch.c: an exception with error code 0; always false. */
+bool __must_check access_fault(struct guest_access *access, enum vector vector);
+/* Outside 64-bit mode linear addresses have 32 bits. */
+gva_t access_wrap(const struct guest_access *access, u64 address);
+/*
+ * Log lines about a guest's accesses, a bounded number per vCPU so that it cannot flood the log:
+ * whether one more may be written; and the one about an address with nothing behind it.
+ */
+bool access_may_report(struct guest_access *access);
+void access_report_nothing(struct guest_access *access, const char *what, gpa_t address);
 
 #endif

@@ -12,33 +12,19 @@
 #define APIC_BASE_ENABLED     BIT(11)
 #define TOPOLOGY_LEVEL_NUMBER 0xffu
 
-static const struct cpuid_leaf no_leaf = { .any_subleaf = true };
-
 /* SDM 2A CPUID: above the highest leaf, basic or extended, the highest basic leaf answers. */
 static inline const struct cpuid_leaf *find_leaf(const struct cpuid_policy *policy, u32 leaf)
 {
+	const struct cpuid_range *range = &policy->ranges[leaf >> 28];
 	u32 number = leaf & 0x0fffffff;
 
-	switch (leaf >> 28) {
-	case 0:
-		if (number <= policy->highest_basic)
-			return &policy->basic[number];
-		break;
-	case 4: /* the hypervisor's range: unknown leaves read zero */
-		return number < CPUID_HYPERVISOR_LEAVES ? &policy->hypervisor[number] : &no_leaf;
-	case 8:
-		if (number < CPUID_EXTENDED_LEAVES)
-			return &policy->extended[number];
-		break;
-	}
-	return &policy->basic[policy->highest_basic];
+	return &policy->leaves[number < range->count ? range->first + number : range->otherwise];
 }
 
 static inline const struct cpuid_regs *find_row(
 	const struct cpuid_policy *policy, const struct cpuid_leaf *leaf, u32 subleaf)
 {
-	if (leaf->any_subleaf)
-		return &policy->rows[leaf->first];
+	subleaf &= leaf->subleaf_mask;
 	return &policy->rows[subleaf < leaf->count ? leaf->first + subleaf : 0];
 }
 
@@ -94,7 +80,7 @@ u32 cpuid_xsave_compact_size(const struct cpuid_policy *policy, u64 components)
 }
 
 /* The bits that follow the vCPU's state (BUG-38: never the host's). */
-static __attribute__((noinline)) struct cpuid_regs dynamic_bits(
+static struct cpuid_regs dynamic_bits(
 	const struct vcpu *vcpu, enum cpuid_dynamic kind, u32 subleaf, struct cpuid_regs regs)
 {
 	switch (kind) {
@@ -133,17 +119,30 @@ struct cpuid_regs cpuid_execute(const struct vcpu *vcpu, u32 leaf, u32 subleaf)
 	return dynamic_bits(vcpu, entry->dynamic, subleaf, *find_row(vcpu->cpuid, entry, subleaf));
 }
 
+static void set_registers(struct vcpu *vcpu, const struct cpuid_regs *regs)
+{
+	vcpu->gpr[RAX] = regs->eax;
+	vcpu->gpr[RBX] = regs->ebx;
+	vcpu->gpr[RCX] = regs->ecx;
+	vcpu->gpr[RDX] = regs->edx;
+}
+
+static __attribute__((noinline)) enum exit_action exit_cpuid_dynamic(
+	struct vcpu *vcpu, u32 leaf, u32 subleaf)
+{
+	struct cpuid_regs regs = cpuid_execute(vcpu, leaf, subleaf);
+
+	set_registers(vcpu, &regs);
+	return complete_instruction(vcpu);
+}
+
 enum exit_action exit_cpuid(struct vcpu *vcpu)
 {
-	u32 subleaf = vcpu->gpr[RCX];
-	const struct cpuid_leaf *entry = find_leaf(vcpu->cpuid, vcpu->gpr[RAX]);
-	struct cpuid_regs regs = *find_row(vcpu->cpuid, entry, subleaf);
+	u32 leaf = vcpu->gpr[RAX], subleaf = vcpu->gpr[RCX];
+	const struct cpuid_leaf *entry = find_leaf(vcpu->cpuid, leaf);
 
 	if (unlikely(entry->dynamic))
-		regs = dynamic_bits(vcpu, entry->dynamic, subleaf, regs);
-	vcpu->gpr[RAX] = regs.eax;
-	vcpu->gpr[RBX] = regs.ebx;
-	vcpu->gpr[RCX] = regs.ecx;
-	vcpu->gpr[RDX] = regs.edx;
+		return exit_cpuid_dynamic(vcpu, leaf, subleaf);
+	set_registers(vcpu, find_row(vcpu->cpuid, entry, subleaf));
 	return complete_instruction(vcpu);
 }

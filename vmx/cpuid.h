@@ -54,17 +54,26 @@ enum cpuid_dynamic {
 };
 
 struct cpuid_leaf {
+	u32 subleaf_mask; /* 0: ECX does not matter */
 	u8 first;	  /* row of subleaf 0; row 0 is all zeros */
 	u8 count;	  /* subleaves that exist */
 	u8 dynamic;	  /* enum cpuid_dynamic */
-	bool any_subleaf; /* ECX does not matter */
 };
+
+/* Leaves with the same bits 31:28. Aligned so that one scaled address reaches it. */
+struct cpuid_range {
+	u8 first; /* in `leaves` */
+	u8 count;
+	u8 otherwise; /* the leaf that answers for those beyond */
+} __aligned(4);
+
+#define CPUID_LEAVES	(CPUID_BASIC_LEAVES + CPUID_HYPERVISOR_LEAVES + CPUID_EXTENDED_LEAVES + 1)
+#define CPUID_LEAF_ZERO (CPUID_LEAVES - 1) /* reads zero */
 
 struct cpuid_policy {
 	struct cpuid_regs rows[CPUID_ROWS];
-	struct cpuid_leaf basic[CPUID_BASIC_LEAVES];
-	struct cpuid_leaf hypervisor[CPUID_HYPERVISOR_LEAVES];
-	struct cpuid_leaf extended[CPUID_EXTENDED_LEAVES];
+	struct cpuid_leaf leaves[CPUID_LEAVES]; /* basic, hypervisor, extended */
+	struct cpuid_range ranges[16];
 	u8 row_count;
 	u8 highest_basic;
 	u8 physical_width, linear_width; /* address bits */

@@ -92,11 +92,20 @@ static void add_features(const struct build *b, u32 leaf, u32 subleaf, struct cp
 
 static struct cpuid_leaf *leaf_slot(struct cpuid_policy *policy, u32 leaf)
 {
-	if (leaf >= CPUID_EXTENDED_BASE)
-		return &policy->extended[leaf - CPUID_EXTENDED_BASE];
-	if (leaf >= CPUID_HYPERVISOR_BASE)
-		return &policy->hypervisor[leaf - CPUID_HYPERVISOR_BASE];
-	return &policy->basic[leaf];
+	return &policy->leaves[policy->ranges[leaf >> 28].first + (leaf & 0x0fffffff)];
+}
+
+static void init_ranges(struct cpuid_policy *policy)
+{
+	for (u32 i = 0; i < ARRAY_SIZE(policy->ranges); i++)
+		policy->ranges[i].otherwise = policy->highest_basic;
+	policy->ranges[0].count = policy->highest_basic + 1;
+	/* The hypervisor's: unknown leaves read zero. */
+	policy->ranges[CPUID_HYPERVISOR_BASE >> 28] = (struct cpuid_range){ CPUID_BASIC_LEAVES,
+		CPUID_HYPERVISOR_LEAVES, CPUID_LEAF_ZERO };
+	policy->ranges[CPUID_EXTENDED_BASE >> 28].first =
+		CPUID_BASIC_LEAVES + CPUID_HYPERVISOR_LEAVES;
+	policy->ranges[CPUID_EXTENDED_BASE >> 28].count = CPUID_EXTENDED_LEAVES;
 }
 
 /* Appends the next subleaf of a leaf; the calls for one leaf follow each other. */
@@ -110,6 +119,7 @@ static void add_row(const struct build *b, u32 leaf, struct cpuid_regs regs)
 		return;
 	if (!slot->count)
 		slot->first = policy->row_count;
+	slot->subleaf_mask = ~0u;
 	slot->count++;
 	policy->rows[policy->row_count++] = regs;
 }
@@ -117,7 +127,7 @@ static void add_row(const struct build *b, u32 leaf, struct cpuid_regs regs)
 static void add_leaf(const struct build *b, u32 leaf, struct cpuid_regs regs)
 {
 	add_row(b, leaf, regs);
-	leaf_slot(b->policy, leaf)->any_subleaf = true;
+	leaf_slot(b->policy, leaf)->subleaf_mask = 0;
 }
 
 static u32 log2_up(u32 n)
@@ -309,6 +319,7 @@ void cpuid_policy_build(struct cpuid_policy *policy, const struct cpuid_inputs *
 	/* The vendor is the machine's: guests choose their errata and idioms by it. */
 	policy->highest_basic = MIN(vendor.eax, (u32)CPUID_BASIC_LEAVES - 1);
 	vendor.eax = policy->highest_basic;
+	init_ranges(policy);
 	add_leaf(&b, 0, vendor);
 	build_leaf_1(&b);
 	add_leaf(&b, 2, host(&b, 2, 0));

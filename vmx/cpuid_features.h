@@ -8,6 +8,8 @@
 #ifndef VMX_CPUID_FEATURES_H
 #define VMX_CPUID_FEATURES_H
 
+#include "hv/lib/types.h"
+
 enum cpuid_register { EAX, EBX, ECX, EDX };
 
 /* When a guest sees the bit. All but FORCED and SMP also ask the host's bit. */

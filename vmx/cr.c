@@ -109,6 +109,8 @@ void cr_init(struct vcpu *vcpu, const struct cr_inputs *in)
 	cr->cr4.may_be_1 = in->cr4_fixed1;
 	init_register(&cr->cr0, cr0_bits, ARRAY_SIZE(cr0_bits), vcpu, in);
 	init_register(&cr->cr4, cr4_bits, ARRAY_SIZE(cr4_bits), vcpu, in);
+	/* What the processor refuses cannot be promised. */
+	cr->cr4.valid &= in->cr4_fixed1;
 	cr->ept = in->ept;
 	/* Without VPID every entry flushes (SDM 3C 29.4.3.1). */
 	cr->vpid = in->vpid;

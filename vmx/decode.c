@@ -39,13 +39,11 @@ static u64 take(struct cursor *cursor, u32 size)
 {
 	u64 value = 0;
 
-	if (unlikely(cursor->position + size > INSN_LENGTH_MAX)) {
-		cursor->result = DECODE_TOO_LONG;
+	if (unlikely(cursor->result != DECODE_OK))
 		return 0;
-	}
-	if (unlikely(cursor->position + size > cursor->available)) {
-		if (cursor->result == DECODE_OK)
-			cursor->result = DECODE_TRUNCATED;
+	if (unlikely(cursor->position + size > MIN(cursor->available, INSN_LENGTH_MAX))) {
+		cursor->result = cursor->position + size > INSN_LENGTH_MAX ? DECODE_TOO_LONG
+									   : DECODE_TRUNCATED;
 		return 0;
 	}
 	for (u32 i = 0; i < size; i++)

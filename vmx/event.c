@@ -12,9 +12,11 @@
 #include "vmx/controls.h"
 #include "vmx/exit.h"
 
-#define RFLAGS_IF BIT(9)
-#define RFLAGS_RF BIT(16)
-#define CR0_PE	  BIT(0)
+#define RFLAGS_IF	    BIT(9)
+#define RFLAGS_RF	    BIT(16)
+#define CR0_PE		    BIT(0)
+/* Pending debug exceptions (SDM 3C table 25-4): an enabled breakpoint was met, a single step. */
+#define PENDING_DEBUG_TRAPS (BIT(12) | BIT(14))
 
 enum fault_class { BENIGN, CONTRIBUTORY, PAGE_FAULT, DOUBLE_FAULT };
 
@@ -152,8 +154,9 @@ struct event_decision event_decide(const struct event_inputs *in)
 {
 	/* STI blocks NMIs too on some processors, and entry checks may insist (SDM 3C 27.3.1.5). */
 	bool shadow = in->interruptibility & (BLOCKING_BY_STI | BLOCKING_BY_MOV_SS);
-	bool nmi_open = !shadow && !(in->interruptibility & BLOCKING_BY_NMI);
-	bool interrupt_open = !shadow && in->interrupt_flag;
+	bool shut = shadow || in->debug_pending;
+	bool nmi_open = !shut && !(in->interruptibility & BLOCKING_BY_NMI);
+	bool interrupt_open = !shut && in->interrupt_flag;
 	struct event_decision out = { 0 };
 
 	out.inject_event = in->event_queued;
@@ -167,13 +170,18 @@ struct event_decision event_decide(const struct event_inputs *in)
 
 static struct event_inputs gather(struct vcpu *vcpu)
 {
-	return (struct event_inputs){
+	struct event_inputs in = {
 		.event_queued = vcpu->events.info & EVENT_VALID,
 		.nmi_pending = vcpu->events.nmi_pending > 0,
 		.interrupt_pending = platform_interrupt_pending(vcpu->vm->platform, vcpu->id) >= 0,
-		.interrupt_flag = vmcs_read(VMCS_GUEST_RFLAGS) & RFLAGS_IF,
-		.interruptibility = vmcs_read(VMCS_GUEST_INTERRUPTIBILITY),
 	};
+
+	if (in.nmi_pending || in.interrupt_pending) {
+		in.interrupt_flag = vmcs_read(VMCS_GUEST_RFLAGS) & RFLAGS_IF;
+		in.interruptibility = vmcs_read(VMCS_GUEST_INTERRUPTIBILITY);
+		in.debug_pending = vmcs_read(VMCS_GUEST_PENDING_DEBUG) & PENDING_DEBUG_TRAPS;
+	}
+	return in;
 }
 
 static void inject_queued(struct event_state *events)
@@ -240,6 +248,8 @@ bool event_deliverable(struct vcpu *vcpu)
 {
 	struct event_inputs inputs = gather(vcpu);
 
+	/* A single step over HLT traps at once: the processor never sleeps (SDM 3B 17.3.1.4). */
 	return inputs.event_queued || inputs.nmi_pending ||
-	       (inputs.interrupt_pending && inputs.interrupt_flag);
+	       (inputs.interrupt_pending && inputs.interrupt_flag) ||
+	       (vmcs_read(VMCS_GUEST_PENDING_DEBUG) & PENDING_DEBUG_TRAPS);
 }

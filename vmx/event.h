@@ -51,6 +51,7 @@ struct event_inputs {
 	bool nmi_pending;
 	bool interrupt_pending; /* a vector above the processor priority waits */
 	bool interrupt_flag;	/* RFLAGS.IF */
+	bool debug_pending;	/* a debug trap waits: it comes before both (SDM 3A table 6-2) */
 	u32 interruptibility;
 };
 

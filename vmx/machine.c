@@ -49,6 +49,7 @@ enum error vmx_machine_init(const char **missing)
 	if (!invalidate_vpid_usable())
 		m->controls.word[CONTROLS_SECONDARY] &= ~SECONDARY_VPID;
 	m->vpid = vmx_control(&m->controls, CONTROLS_SECONDARY, SECONDARY_VPID);
+	mtrr_read(&m->mtrrs);
 	m->preemption_shift = VMX_MISC_PREEMPTION_SHIFT(m->capabilities.misc);
 	return ERR_OK;
 }

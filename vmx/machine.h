@@ -5,6 +5,7 @@
 
 #include "hv/lib/error.h"
 #include "mmu/ept.h"
+#include "mmu/mtrr.h"
 #include "vmx/capabilities.h"
 #include "vmx/controls.h"
 
@@ -14,6 +15,7 @@ struct vmx_machine {
 	struct vmx_capabilities capabilities;
 	struct vmx_controls controls;
 	struct ept_capabilities ept;
+	struct mtrr_state mtrrs;
 	bool vpid;
 	u32 preemption_shift; /* the timer counts TSC >> this */
 };

@@ -11,6 +11,7 @@
 #include "hv/lib/log.h"
 #include "hv/vm/vm.h"
 #include "vmx/alu.h"
+#include "vmx/fetch.h"
 
 /* Exit qualification for EPT violations: SDM 3C table 28-7. */
 #define VIOLATION_WRITE		BIT(1)
@@ -232,7 +233,7 @@ static enum exit_action emulate(struct emulation *e)
 	case INSN_INS: /* their exit comes before their access to memory: never here */
 	case INSN_OUTS:
 	case INSN_OTHER:
-		return access_refuse(&e->access);
+		return fetch_refuse(&e->access);
 	default:
 		break;
 	}
@@ -268,8 +269,8 @@ static enum exit_action paging_structure_missing(struct emulation *e, u64 qualif
 	struct walk_translation translation;
 	gva_t linear = gva(vmcs_read(VMCS_GUEST_LINEAR_ADDRESS));
 
-	if (walk_page_tables(&e->access.walk, &e->access.vcpu->vm->memory, linear, kind,
-		    &translation) == WALK_FAULT)
+	if (walk_page_tables(access_walk_state(&e->access), &e->access.vcpu->vm->memory, linear,
+		    kind, &translation) == WALK_FAULT)
 		return raise_page_fault(e->access.vcpu, linear, translation.error_code);
 	return EXIT_RESUME; /* the tables have changed meanwhile */
 }
@@ -301,7 +302,7 @@ enum exit_action exit_ept_violation(struct vcpu *vcpu)
 		e.access.known_linear = gva(vmcs_read(VMCS_GUEST_LINEAR_ADDRESS));
 		e.access.known_physical = address;
 	}
-	if (!access_fetch(&e.access, &e.insn))
+	if (!fetch_instruction(&e.access, &e.insn))
 		return e.access.action;
 	return emulate(&e);
 }

@@ -9,6 +9,7 @@
 
 #include "hv/dev/platform.h"
 #include "hv/vm/vm.h"
+#include "vmx/fetch.h"
 #include "vmx/machine.h"
 #include "vmx/operand.h"
 
@@ -21,7 +22,7 @@
 #define INFO_ADDRESS_SIZE(info) (2u << ((info) >> 7 & 3))
 #define INFO_SEGMENT(info)	((info) >> 15 & 7)
 
-/* Fills in what string_*() and the loop need. False: the fetch faulted. */
+/* Fills in what string_*() and the loop need. False: access.action is the answer. */
 static bool describe(struct emulation *e, u64 qualification)
 {
 	struct insn *insn = &e->insn;
@@ -31,8 +32,13 @@ static bool describe(struct emulation *e, u64 qualification)
 
 		*insn = (struct insn){ .address_size = INFO_ADDRESS_SIZE(info),
 			.segment = qualification & IO_IN ? SEG_ES : INFO_SEGMENT(info) };
-	} else if (!access_fetch(&e->access, insn)) {
-		return false;
+	} else {
+		if (!fetch_instruction(&e->access, insn))
+			return false;
+		/* Changed since the exit: the processor runs what is there now. */
+		e->access.action = EXIT_RESUME;
+		if (insn->kind != INSN_INS && insn->kind != INSN_OUTS)
+			return false;
 	}
 	insn->operand_size = IO_SIZE(qualification);
 	insn->repeat = qualification & IO_REPEAT ? REPEAT_E : REPEAT_NONE;

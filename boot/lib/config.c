@@ -147,26 +147,20 @@ static enum error set_bool(struct parser *parser, const char *key, struct slice 
 	return bad(parser, "%s = '%.*s' is not a switch; write yes or no", key, QUOTED(value));
 }
 
-/* A switch of which only "off" is there. */
-static enum error set_off(struct parser *parser, const char *key, struct slice value, bool *to)
+static enum error set_mitigations(struct parser *parser, struct slice value)
 {
-	enum error error = set_bool(parser, key, value, to);
+	bool *to = &parser->config->hypervisor.mitigations;
+	enum error error = set_bool(parser, "mitigations", value, to);
 
 	if (!error && *to)
 		return not_yet(parser,
-			"%s = on is not yet supported; write %s = off or remove the line", key,
-			key);
+			"mitigations = on is not yet supported; write mitigations = off or remove the line");
 	return error;
-}
-
-static enum error set_mitigations(struct parser *parser, struct slice value)
-{
-	return set_off(parser, "mitigations", value, &parser->config->hypervisor.mitigations);
 }
 
 static enum error set_profile(struct parser *parser, struct slice value)
 {
-	return set_off(parser, "profile", value, &parser->config->hypervisor.profile);
+	return set_bool(parser, "profile", value, &parser->config->hypervisor.profile);
 }
 
 /* ---------------------------------------------------------------- [vm NAME] */

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* clang-format off: the table below is laid out by hand */
 /*
  * \torpor\torpor.conf: what each key means and what holds without it.
  *
  *   [hypervisor]     default     values
  *   serial           com1        none, com1..com4 or a port (0x3f8), then optionally the baud rate
- * (115200) log-level        info        error, warning, info, debug eager            none host
- * state restored at every exit; not yet: anything but none mitigations      off         against
- * speculative execution attacks; not yet: on profile          off         sampling profile of the
- * hypervisor; not yet: on
+ *                                (115200)
+ *   log-level        info        error, warning, info, debug
+ *   eager            none        host state restored at every exit; not yet: anything but none
+ *   mitigations      off         against speculative execution attacks; not yet: on
+ *   profile          off         count the time spent in the hypervisor
  *
  *   [vm NAME]                    NAME: up to 31 of A-Z a-z 0-9 _ - .
  *   kernel           (needed)    PATH; a path without a leading \ or / starts at \torpor
@@ -25,6 +27,7 @@
  *
  * Switches take yes, on, no or off. "Not yet" values are refused until what they ask for is there.
  */
+/* clang-format on */
 #ifndef BOOT_LIB_CONFIG_H
 #define BOOT_LIB_CONFIG_H
 

@@ -7,16 +7,16 @@
 #include "boot/lib/exit_boot.h"
 
 enum error exit_boot(const struct exit_boot_services *services, u64 buffer, u64 capacity,
-	struct boot_memory_map *map, bool *left)
+	struct boot_memory_map *map, bool *attempted)
 {
-	*left = false;
+	*attempted = false;
 	for (u32 attempt = 0; attempt < EXIT_BOOT_ATTEMPTS; attempt++) {
 		u64 key;
 
 		*map = (struct boot_memory_map){ .address = buffer, .size = capacity };
 		if (!services->get_memory_map(services->context, map, &key))
 			return ERR_NO_MEMORY;
-		*left = true;
+		*attempted = true;
 		if (services->exit(services->context, key))
 			return ERR_OK;
 	}

@@ -23,10 +23,10 @@ struct exit_boot_services {
  * Fetches the map and leaves, again and again while the firmware says that the map has changed.
  * Calls nothing else in between. `buffer` has `capacity` bytes, enough for the map to grow. On
  * success *map describes what lies in the buffer, and there are no boot services any more.
- * ERR_NO_MEMORY: the map does not fit; ERR_HARDWARE: every attempt failed. In both cases *left
+ * ERR_NO_MEMORY: the map does not fit; ERR_HARDWARE: every attempt failed. In both cases *attempted
  * tells whether an exit was attempted: then the console is not to be used.
  */
 enum error __must_check exit_boot(const struct exit_boot_services *services, u64 buffer,
-	u64 capacity, struct boot_memory_map *map, bool *left);
+	u64 capacity, struct boot_memory_map *map, bool *attempted);
 
 #endif

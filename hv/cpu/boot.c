@@ -6,33 +6,26 @@
 #include "hv/cpu/boot.h"
 
 #include "hv/cpu/cpu.h"
+#include "hv/cpu/framebuffer.h"
+#include "hv/cpu/gdt.h"
 #include "hv/cpu/hostapic.h"
-#include "hv/cpu/insn.h"
 #include "hv/cpu/irq.h"
-#include "hv/cpu/msr_index.h"
 #include "hv/cpu/power.h"
 #include "hv/cpu/serial.h"
 #include "hv/cpu/time.h"
 #include "hv/cpu/traps.h"
 #include "hv/lib/log.h"
 #include "hv/lib/log_sink.h"
-#include "hv/lib/string.h"
 #include "hv/main.h"
 #include "hv/mem/frames.h"
 #include "hv/mem/paging.h"
 
-#define GDT_PAGES     16 /* 64 KiB: a limit of 0xffff shows zeros beyond the table */
-#define COM1_PORT     0x3f8
-#define COM2_PORT     0x2f8
-#define ISA_IRQ_COM1  4
-#define ISA_IRQ_COM2  3
-#define CODE_64	      0x00af9b000000ffffull /* SDM 3A 3.4.5, 5.2.1 */
-#define DATA_64	      0x00cf93000000ffffull
-#define USER_CODE_64  0x00affb000000ffffull
-#define USER_DATA_64  0x00cff3000000ffffull
-#define TSS_AVAILABLE 0x89ull
+#define GDT_PAGES    ((GDT_LIMIT + 1) / PAGE_SIZE)
+#define COM1_PORT    0x3f8
+#define COM2_PORT    0x2f8
+#define ISA_IRQ_COM1 4
+#define ISA_IRQ_COM2 3
 
-void load_segments(u64 code, u64 data);
 __noreturn void call_on_stack(u8 *top, void (*function)(void *), void *argument);
 
 static u64 image_size;
@@ -46,24 +39,18 @@ static void *alloc_pages(u64 pages, u64 align)
 	return phys_to_virt(address);
 }
 
-static void init_gdt(struct cpu *cpu)
+/* One stack for every exception until init_cpu(): nothing but a panic uses it. */
+static void init_early(void)
 {
-	struct insn_table table = { .limit = 0xffff };
-	u64 base = (u64)cpu->tss, *gdt;
+	static u8 stack[CPU_STACK_SIZE] __aligned(16);
+	static u64 gdt[GDT_ENTRIES];
+	static struct tss_area tss;
+	static struct cpu cpu = { .gdt = gdt, .tss = &tss };
 
-	gdt = cpu->gdt = alloc_pages(GDT_PAGES, GDT_PAGES * PAGE_SIZE);
-	gdt[SEL_HOST_CODE / 8] = CODE_64;
-	gdt[SEL_HOST_DATA / 8] = DATA_64;
-	gdt[SEL_USER_DATA / 8] = USER_DATA_64;
-	gdt[SEL_USER_CODE / 8] = USER_CODE_64;
-	/* A 16-byte descriptor: SDM 3A 8.2.3. */
-	gdt[SEL_TSS / 8] = (TSS_LIMIT & 0xffff) | (base & 0xffffff) << 16 | TSS_AVAILABLE << 40 |
-			   (u64)(TSS_LIMIT >> 16) << 48 | (base >> 24 & 0xff) << 56;
-	gdt[SEL_TSS / 8 + 1] = base >> 32;
-	table.base = (u64)gdt;
-	insn_lgdt(&table);
-	load_segments(SEL_HOST_CODE, SEL_HOST_DATA);
-	insn_ltr(SEL_TSS);
+	for (u32 ist = IST_NMI; ist <= IST_FAULT; ist++)
+		gdt_set_ist(&cpu, ist, stack + sizeof(stack));
+	gdt_load(&cpu, sizeof(gdt) - 1);
+	traps_init();
 }
 
 static struct cpu *init_cpu(const struct boot_info *boot)
@@ -71,19 +58,28 @@ static struct cpu *init_cpu(const struct boot_info *boot)
 	struct cpu *cpu = alloc_pages(1, PAGE_SIZE);
 	u64 tss_pages = ALIGN_UP(sizeof(struct tss_area), PAGE_SIZE) / PAGE_SIZE;
 
-	cpu->self = cpu;
 	cpu->apic_id = boot->cpus[0].apic_id;
 	cpu->stack_top = stack_alloc(CPU_STACK_SIZE);
 	cpu->tss = alloc_pages(tss_pages, PAGE_SIZE);
+	cpu->gdt = alloc_pages(GDT_PAGES, GDT_PAGES * PAGE_SIZE);
 	for (u32 ist = IST_NMI; ist <= IST_FAULT; ist++)
-		cpu->tss->tss.ist[ist - 1] = (u64)stack_alloc(CPU_STACK_SIZE);
-	cpu->tss->tss.rsp[0] = (u64)cpu->stack_top;
-	cpu->tss->tss.io_bitmap_base = TSS_NO_IO_BITMAP;
-	memset(cpu->tss->io_bitmap, 0xff, sizeof(cpu->tss->io_bitmap));
-	memset(cpu->tss->terminator, 0xff, sizeof(cpu->tss->terminator));
-	init_gdt(cpu);
-	insn_wrmsr(MSR_GS_BASE, (u64)cpu);
+		gdt_set_ist(cpu, ist, stack_alloc(CPU_STACK_SIZE));
+	gdt_load(cpu, GDT_LIMIT);
 	return cpu;
+}
+
+/* Mirrors the log on the screen, from its beginning. */
+static void init_framebuffer(const struct boot_framebuffer *screen)
+{
+	void *pixels = screen->base ? mmio_map(hpa(screen->base), screen->size) : NULL;
+	char text[256];
+	u64 from = 0, length;
+
+	if (!pixels || framebuffer_init(screen, pixels))
+		return;
+	while ((length = log_read(&from, text, sizeof(text))))
+		framebuffer_write(text, length);
+	log_add_sink(framebuffer_write);
 }
 
 static void init_console_interrupts(const struct boot_info *boot)
@@ -115,6 +111,7 @@ void hv_start(struct boot_info *boot)
 	console_init(boot->config.hypervisor.serial_port, boot->config.hypervisor.serial_baud);
 	log_add_sink(console_write);
 	log_set_level(boot->config.hypervisor.log_level);
+	init_early();
 	if (boot->magic != BOOT_INFO_MAGIC)
 		panic("the loader and the hypervisor are not of one build");
 	for (u32 i = 0; i < boot->segment_count; i++)
@@ -123,7 +120,7 @@ void hv_start(struct boot_info *boot)
 	paging_init(boot);
 	power_init(boot);
 	cpu = init_cpu(boot);
-	traps_init();
+	init_framebuffer(&boot->framebuffer);
 	call_on_stack(cpu->stack_top, start_on_own_stack, boot);
 }
 

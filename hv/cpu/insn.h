@@ -211,6 +211,12 @@ static inline void insn_sti(void)
 	__asm__ volatile("sti" ::: "memory");
 }
 
+/* Takes the interrupts that wait now: STI, its shadow, CLI. */
+static inline void insn_take_interrupts(void)
+{
+	__asm__ volatile("sti; nop; cli" ::: "memory");
+}
+
 /* STI;HLT without a window between the two, then CLI: returns after the next interrupt. */
 static inline void insn_wait_for_interrupt(void)
 {

@@ -14,7 +14,6 @@
 #include "hv/lib/print.h"
 
 #define BACKTRACE_MAX 16
-#define IMAGE_TOP     0xfffffffffffff000ull
 
 static const char *const exception_names[] = { "#DE divide error", "#DB debug", "NMI",
 	"#BP breakpoint", "#OF overflow", "#BR bound range", "#UD invalid opcode",
@@ -31,19 +30,19 @@ static void print_address(const char *what, u64 address)
 	log_error("  %s %#018lx %s+%#lx", what, address, name ? name : "?", offset);
 }
 
-/* Frames are linked through RBP (-fno-omit-frame-pointer); a link must lead upwards on the same
- * stack. */
+/* Frames are linked through RBP (-fno-omit-frame-pointer), each link above the one before. */
 static void print_backtrace(u64 rbp)
 {
-	for (u32 i = 0; i < BACKTRACE_MAX && rbp && IS_ALIGNED(rbp, 8); i++) {
-		const u64 *frame = (const u64 *)rbp;
+	for (u32 i = 0; i < BACKTRACE_MAX; i++) {
+		u64 caller, next;
 
-		if (rbp < HV_DIRECT_MAP || rbp > IMAGE_TOP || frame[1] < HV_IMAGE_BASE)
+		if (!read_word(rbp, &next) || !read_word(rbp + 8, &caller) ||
+			caller < HV_IMAGE_BASE)
 			return;
-		print_address("from", frame[1]);
-		if (frame[0] <= rbp || frame[0] - rbp > 16 * PAGE_SIZE)
+		print_address("from", caller);
+		if (next <= rbp)
 			return;
-		rbp = frame[0];
+		rbp = next;
 	}
 }
 
@@ -54,16 +53,31 @@ static __noreturn void end(const char *reason)
 	machine_power_off();
 }
 
+/* A panic within a panic says what it is, one within that nothing. */
+static void begin(const char *reason)
+{
+	static u32 depth;
+
+	insn_cli();
+	if (depth++ == 0) {
+		log_error("panic: %s", reason);
+		return;
+	}
+	if (depth == 2)
+		end(reason);
+	for (;;)
+		insn_halt();
+}
+
 void panic(const char *format, ...)
 {
 	char reason[256];
 	va_list args;
 
-	insn_cli();
 	va_start(args, format);
 	fmt_vprint(reason, sizeof(reason), format, args);
 	va_end(args);
-	log_error("panic: %s", reason);
+	begin(reason);
 	print_backtrace((u64)__builtin_frame_address(0));
 	end(reason);
 }
@@ -76,7 +90,7 @@ void panic_trap(const struct trap_frame *f)
 
 	fmt_print(reason, sizeof(reason), "%s, error code %#lx, at %#lx", name, f->error_code,
 		f->rip);
-	log_error("panic: %s", reason);
+	begin(reason);
 	print_address("at  ", f->rip);
 	log_error("  rax %016lx rbx %016lx rcx %016lx rdx %016lx", f->rax, f->rbx, f->rcx, f->rdx);
 	log_error("  rsi %016lx rdi %016lx rbp %016lx rsp %016lx", f->rsi, f->rdi, f->rbp, f->rsp);

@@ -27,10 +27,13 @@ void power_init(const struct boot_info *boot)
 
 static void firmware_shutdown(void)
 {
+	static bool tried;
 	const u64 *services;
 
-	if (!runtime_services || !firmware_root().value)
+	/* A fault in the firmware's code ends here again, by a panic: once is enough. */
+	if (!runtime_services || !firmware_root().value || tried)
 		return;
+	tried = true;
 	services = phys_to_virt(hpa(runtime_services + RUNTIME_HEADER_BYTES));
 	u64 reset_system = services[RUNTIME_RESET_INDEX];
 

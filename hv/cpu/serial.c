@@ -8,6 +8,7 @@
 
 #include "hv/cpu/insn.h"
 #include "hv/cpu/irq.h"
+#include "hv/lib/string.h"
 
 enum {
 	DATA,
@@ -63,6 +64,7 @@ void console_init(u16 port, u32 baud)
 {
 	u32 divisor = UART_CLOCK / MAX(baud, 1u);
 
+	memset(&uart, 0, sizeof(uart));
 	uart.port = port;
 	if (!port)
 		return;
@@ -186,7 +188,9 @@ void console_write(const char *text, size_t length)
 		if (!console_putc(text[i]))
 			return;
 	}
-	if (!uart.interrupts)
+	if (uart.interrupts)
+		transmit();
+	else
 		drain(0);
 }
 

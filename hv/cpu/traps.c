@@ -6,7 +6,7 @@
  */
 #include "hv/cpu/traps.h"
 
-#include "hv/cpu/cpu.h"
+#include "hv/cpu/gdt.h"
 #include "hv/cpu/hostapic.h"
 #include "hv/cpu/insn.h"
 #include "hv/cpu/irq.h"
@@ -100,10 +100,21 @@ static bool fix_up(struct trap_frame *frame)
 	return false;
 }
 
+/*
+ * An exception on the way to the end of a panic begins at the top of its stack again: it must not
+ * fall on what the panic still uses.
+ */
+static void leave_room(struct trap_frame *frame)
+{
+	struct cpu *cpu = trap_ist_top(frame)->cpu;
+
+	gdt_set_ist(cpu, IST_FAULT, (u8 *)trap_ist_top(frame) - CPU_STACK_SIZE / 2);
+}
+
 void trap_handle(struct trap_frame *frame)
 {
 	if (frame->vector == NMI) {
-		struct cpu *cpu = this_cpu();
+		struct cpu *cpu = trap_ist_top(frame)->cpu;
 
 		cpu->nmi_count++;
 		if (cpu->nmi_hook)
@@ -111,6 +122,7 @@ void trap_handle(struct trap_frame *frame)
 	} else if (frame->vector >= EXCEPTIONS) {
 		irq_dispatch(frame->vector);
 	} else if (!fix_up(frame)) {
+		leave_room(frame);
 		panic_trap(frame);
 	}
 }

@@ -10,15 +10,13 @@
 
 #include "hv/lib/types.h"
 
-/* floor(value * to_hz / from_hz): the tick of clock `to` that is current at tick `value` of `from`.
- */
+/* floor(value * to_hz / from_hz): the tick of `to` that is current at tick `value` of `from`. */
 static inline u64 clock_scale(u64 value, u64 from_hz, u64 to_hz)
 {
 	return value / from_hz * to_hz + value % from_hz * to_hz / from_hz;
 }
 
-/* ceil(value * to_hz / from_hz): the first tick of `to` at which tick `value` of `from` has begun.
- */
+/* ceil(value * to_hz / from_hz): the first tick of `to` when tick `value` of `from` has begun. */
 static inline u64 clock_scale_up(u64 value, u64 from_hz, u64 to_hz)
 {
 	return value / from_hz * to_hz + (value % from_hz * to_hz + from_hz - 1) / from_hz;

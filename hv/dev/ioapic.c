@@ -83,6 +83,36 @@ void ioapic_set_pin(struct platform *platform, u32 pin, bool level)
 	sense(platform, pin);
 }
 
+/*
+ * A line that stays asserted comes again at every EOI. On a real machine the message takes its time
+ * and the interrupted program gets a few instructions further; here the next interrupt would be in
+ * before the first of them. So after STORM_LENGTH in a row the line rests for STORM_PAUSE_HZ's
+ * period.
+ */
+#define STORM_LENGTH   1000
+#define STORM_PAUSE_HZ 1000
+
+static void pause_ends(void *context, u64 deadline_tsc)
+{
+	struct platform *platform = context;
+
+	(void)deadline_tsc;
+	for (u32 pin = 0; pin < IOAPIC_PINS; pin++)
+		service(platform, pin, false);
+}
+
+static bool storms(struct platform *platform)
+{
+	struct ioapic *ioapic = &platform->ioapic;
+
+	if (++ioapic->again <= STORM_LENGTH)
+		return false;
+	ioapic->again = 0;
+	timer_arm(&platform->timers, &ioapic->pause,
+		board_now(platform) + platform->config.tsc_hz / STORM_PAUSE_HZ);
+	return true;
+}
+
 void ioapic_eoi(struct platform *platform, u8 vector)
 {
 	for (u32 pin = 0; pin < IOAPIC_PINS; pin++) {
@@ -91,7 +121,10 @@ void ioapic_eoi(struct platform *platform, u8 vector)
 		if (!(*rte & RTE_REMOTE_IRR) || (*rte & RTE_VECTOR) != vector)
 			continue;
 		*rte &= ~RTE_REMOTE_IRR;
-		service(platform, pin, false);
+		if (!(platform->ioapic.asserted & 1u << pin))
+			platform->ioapic.again = 0;
+		else if (!storms(platform))
+			service(platform, pin, false);
 	}
 }
 
@@ -165,9 +198,21 @@ void ioapic_write(struct platform *platform, u32 offset, u32 value)
 	}
 }
 
-void ioapic_reset(struct ioapic *ioapic)
+void ioapic_init(struct platform *platform)
 {
-	*ioapic = (struct ioapic){ 0 };
+	timer_init(&platform->ioapic.pause, pause_ends, platform);
+}
+
+void ioapic_reset(struct platform *platform)
+{
+	struct ioapic *ioapic = &platform->ioapic;
+
+	timer_cancel(&platform->timers, &ioapic->pause);
+	ioapic->select = 0;
+	ioapic->id = IOAPIC_ID;
+	ioapic->lines = 0;
+	ioapic->asserted = 0;
+	ioapic->again = 0;
 	for (u32 pin = 0; pin < IOAPIC_PINS; pin++)
 		ioapic->pins[pin] = RTE_MASKED;
 }

@@ -7,6 +7,7 @@
 #define HV_DEV_IOAPIC_H
 
 #include "hv/dev/platform_map.h"
+#include "hv/dev/timer.h"
 #include "hv/lib/types.h"
 
 struct platform;
@@ -17,9 +18,12 @@ struct ioapic {
 	u32 lines;	       /* input levels, bit n is pin n */
 	u32 asserted;	       /* what the pins mean: a line's level by the pin's polarity */
 	u64 pins[IOAPIC_PINS]; /* the redirection table */
+	u32 again; /* deliveries in a row that an EOI caused, the line still being asserted */
+	struct timer pause; /* after too many of them */
 };
 
-void ioapic_reset(struct ioapic *ioapic);
+void ioapic_init(struct platform *platform); /* once; then reset */
+void ioapic_reset(struct platform *platform);
 void ioapic_set_pin(struct platform *platform, u32 pin, bool level);
 /* EOI of a level-triggered vector, broadcast by a local APIC. */
 void ioapic_eoi(struct platform *platform, u8 vector);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The guest's local APIC (SDM 3A chapter 11): xAPIC registers by MMIO, x2APIC by MSRs, timer in one-shot,
- * periodic and TSC-deadline mode. The registers live in one page laid out as the manual's table 11-1, so
- * that the page serves as the virtual-APIC page of a VMCS as it is.
+ * The guest's local APIC (SDM 3A chapter 11): xAPIC registers by MMIO, x2APIC by MSRs, timer in
+ * one-shot, periodic and TSC-deadline mode. The registers live in one page laid out as the manual's
+ * table 11-1, so that the page serves as the virtual-APIC page of a VMCS as it is.
  */
 #ifndef HV_DEV_LAPIC_H
 #define HV_DEV_LAPIC_H
@@ -11,7 +11,7 @@
 
 struct lapic;
 
-/* IA32_APIC_BASE (0x1b), IA32_TSC_DEADLINE (0x6e0), x2APIC registers (0x800..0x8ff). False: #GP(0). */
+/* IA32_APIC_BASE (0x1b), IA32_TSC_DEADLINE (0x6e0), x2APIC (0x800..0x8ff). False: #GP(0). */
 bool lapic_msr_read(struct lapic *lapic, u32 index, u64 *value);
 bool lapic_msr_write(struct lapic *lapic, u32 index, u64 value);
 

@@ -142,8 +142,7 @@ bool lapic_write(struct lapic *lapic, u32 offset, u32 value)
 	return true;
 }
 
-/* A reserved offset, or a register of the wrong direction, is an error of its own (SDM 3A 11.5.3).
- */
+/* A reserved offset or a register of the wrong direction is an error (SDM 3A 11.5.3). */
 u32 lapic_mmio_read(struct lapic *lapic, u32 offset)
 {
 	u32 value = 0;

@@ -46,7 +46,7 @@ static void reset_devices(struct platform *platform)
 {
 	platform->lowest_priority_next = 0;
 	pic_reset(&platform->pic);
-	ioapic_reset(&platform->ioapic);
+	ioapic_reset(platform);
 	for (u32 i = 0; i < platform->config.cpus; i++)
 		lapic_power_on(&platform->lapics[i], platform, i);
 	test_device_reset(platform);
@@ -69,6 +69,7 @@ void platform_init(struct platform *platform, const struct platform_config *conf
 		platform->lapics[i].board = platform;
 		lapic_timer_init(&platform->lapics[i]);
 	}
+	ioapic_init(platform);
 	reset_devices(platform);
 	pit_init(platform);
 	pm_init(platform);

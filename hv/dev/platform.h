@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The guest's platform: all devices of one VM behind four doors (port, MMIO, MSR/CR8, interrupt). The
- * exit handlers know only this header and lapic.h. Time is the host's TSC in ticks, passed in by the
- * clock of the configuration, so that hosted tests turn it by hand. Called with interrupts off, under
- * the VM's device lock where there is more than one vCPU.
+ * The guest's platform: all devices of one VM behind four doors (port, MMIO, MSR/CR8, interrupt).
+ * The exit handlers know only this header and lapic.h. Time is the host's TSC in ticks, passed in
+ * by the clock of the configuration, so that hosted tests turn it by hand. Called with interrupts
+ * off, under the VM's device lock where there is more than one vCPU.
  */
 #ifndef HV_DEV_PLATFORM_H
 #define HV_DEV_PLATFORM_H
@@ -17,10 +17,10 @@ struct platform;
 
 enum stop_reason {
 	STOP_NONE,
-	STOP_POWER_OFF,	 /* S5, "Shutdown" on port 0x8900: status 0 */
-	STOP_EXIT_PORT,	 /* status ((v & 0x7f) << 1) | 1 */
-	STOP_RESET,	 /* 0xcf9, keyboard controller, port 0x92, FADT reset register */
-	STOP_CRASH,	 /* triple fault, failed entry, shutdown state */
+	STOP_POWER_OFF, /* S5, "Shutdown" on port 0x8900: status 0 */
+	STOP_EXIT_PORT, /* status ((v & 0x7f) << 1) | 1 */
+	STOP_RESET,	/* 0xcf9, keyboard controller, port 0x92, FADT reset register */
+	STOP_CRASH,	/* triple fault, failed entry, shutdown state */
 };
 
 /* What the devices need of the VM. Every callback may be called from any device function. */
@@ -46,7 +46,7 @@ struct platform_host {
 
 struct platform_config {
 	struct platform_host host;
-	u64 tsc_hz;	 /* at least 1 MHz; also the APIC timer's clock: CPUID must not say otherwise */
+	u64 tsc_hz; /* at least 1 MHz; also the APIC timer's clock: CPUID must not say otherwise */
 	u64 memory_size; /* bytes of RAM; PLATFORM_RAM_HOLE..4 GiB is left out */
 	u64 unix_time;	 /* wall clock at this moment, seconds since 1970 UTC: what the RTC shows */
 	u32 cpus;
@@ -75,8 +75,9 @@ bool platform_mmio_write(struct platform *platform, u32 vcpu, gpa_t address, u32
 struct lapic *platform_lapic(struct platform *platform, u32 vcpu);
 
 /*
- * The interrupt that vCPU would take now if it could: -1 none, else the vector (LAPIC first, then the
- * 8259 through LINT0/ExtINT or a disabled LAPIC). platform_interrupt_accept() takes it: IRR -> ISR.
+ * The interrupt that vCPU would take now if it could: -1 none, else the vector (LAPIC first, then
+ * the 8259 through LINT0/ExtINT or a disabled LAPIC). platform_interrupt_accept() takes it: IRR ->
+ * ISR.
  */
 int platform_interrupt_pending(struct platform *platform, u32 vcpu);
 int platform_interrupt_accept(struct platform *platform, u32 vcpu);

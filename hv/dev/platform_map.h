@@ -6,11 +6,11 @@
 #ifndef HV_DEV_PLATFORM_MAP_H
 #define HV_DEV_PLATFORM_MAP_H
 
-#define LAPIC_BASE	 0xfee00000ull
-#define IOAPIC_BASE	 0xfec00000ull
-#define IOAPIC_PINS	 24
-#define IOAPIC_ID	 0 /* of the ID register at reset, ACPI and MP tables */
-#define MMIO_SCRATCH	 0xff000000ull /* test-device: 64 KiB */
+#define LAPIC_BASE	  0xfee00000ull
+#define IOAPIC_BASE	  0xfec00000ull
+#define IOAPIC_PINS	  24
+#define IOAPIC_ID	  0 /* of the ID register at reset, of the ACPI and the MP tables */
+#define MMIO_SCRATCH	  0xff000000ull /* test-device: 64 KiB */
 #define MMIO_SCRATCH_SIZE 0x10000ull
 
 #define PORT_PM1_EVENT	 0x600 /* status, enable: 4 bytes */
@@ -20,11 +20,11 @@
 #define RESET_VALUE	 0x06
 #define S5_SLEEP_TYPE	 5
 
-#define PORT_TEST_EXIT	 0xf4
-#define PORT_TEST_LATCH	 0xe0 /* 4 ports */
-#define PORT_TEST_UNMAP	 0xe4
-#define PORT_TEST_IRQ	 0x2000 /* 24 ports */
-#define PORT_SHUTDOWN	 0x8900
+#define PORT_TEST_EXIT	0xf4
+#define PORT_TEST_LATCH 0xe0 /* 4 ports */
+#define PORT_TEST_UNMAP 0xe4
+#define PORT_TEST_IRQ	0x2000 /* 24 ports */
+#define PORT_SHUTDOWN	0x8900
 
 /* ISA interrupt lines. Line 0 (PIT) is on IOAPIC pin 2 (MADT override), the others on their own. */
 #define IRQ_PIT	 0

@@ -42,8 +42,7 @@ enum {
 #define HOUR_PM	      0x80
 #define ALARM_ANY     0xc0 /* alarm fields with both bits set match everything */
 #define CRYSTAL_HZ    32768u
-/* The update cycle: UIP goes up 244 us before it, and it takes 1984 us (MC146818A "update cycle").
- */
+/* UIP goes up 244 us before the update, which takes 1984 us (MC146818A "update cycle"). */
 #define UIP_US	      2228u
 #define DAY_SECONDS   86400u
 

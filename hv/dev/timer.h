@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Timers of devices: a queue ordered by deadline, in host TSC ticks. Arming and cancelling an armed or
- * idle timer is always legal, also from the timer's own function.
+ * Timers of devices: a queue ordered by deadline, in host TSC ticks. Arming and cancelling an armed
+ * or idle timer is always legal, also from the timer's own function.
  */
 #ifndef HV_DEV_TIMER_H
 #define HV_DEV_TIMER_H
@@ -20,8 +20,8 @@ struct timer {
 
 struct timer_queue {
 	struct timer *first;
-	bool running;	   /* inside timer_queue_run() */
-	u64 run_until_tsc; /* its now_tsc */
+	bool running;			/* inside timer_queue_run() */
+	u64 run_until_tsc;		/* its now_tsc */
 	void (*changed)(void *context); /* the earliest deadline changed; may be NULL */
 	void *context;
 };

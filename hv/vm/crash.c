@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The post-mortem of a guest: what it was doing when it could not go on. Interrupts off, VMCS current. */
+/* The post-mortem of a guest: what it was doing when it could not go on. Interrupts off, VMCS
+ * current. */
 #include "hv/lib/log.h"
 #include "hv/vm/vm.h"
 #include "vmx/exit.h"
@@ -24,14 +25,15 @@ enum exit_action vcpu_crash(struct vcpu *vcpu)
 
 	log_error("  vm %s, vCPU %u: rip %lx rsp %lx rflags %lx", vcpu->vm->config->name, vcpu->id,
 		vmcs_read(VMCS_GUEST_RIP), vmcs_read(VMCS_GUEST_RSP), vmcs_read(VMCS_GUEST_RFLAGS));
-	log_error("  rax %lx rbx %lx rcx %lx rdx %lx rsi %lx rdi %lx", r[RAX], r[RBX], r[RCX], r[RDX],
-		r[RSI], r[RDI]);
+	log_error("  rax %lx rbx %lx rcx %lx rdx %lx rsi %lx rdi %lx", r[RAX], r[RBX], r[RCX],
+		r[RDX], r[RSI], r[RDI]);
 	log_error("  r8 %lx r9 %lx r10 %lx r11 %lx", r[R8], r[R9], r[R10], r[R11]);
 	log_error("  cr0 %lx cr2 %lx cr3 %lx cr4 %lx efer %lx", vmcs_read(VMCS_GUEST_CR0),
 		insn_read_cr2(), vmcs_read(VMCS_GUEST_CR3), vmcs_read(VMCS_GUEST_CR4),
 		vmcs_read(VMCS_GUEST_EFER));
 	log_segments();
-	log_error("  exit reason %lx qualification %lx gpa %lx idt-vectoring %lx interruptibility %lx",
+	log_error("  exit reason %lx qualification %lx gpa %lx idt-vectoring %lx interruptibility "
+		  "%lx",
 		vmcs_read(VMCS_EXIT_REASON), vmcs_read(VMCS_EXIT_QUALIFICATION),
 		vmcs_read(VMCS_GUEST_PHYSICAL_ADDRESS), vmcs_read(VMCS_IDT_VECTORING_INFO),
 		vmcs_read(VMCS_GUEST_INTERRUPTIBILITY));

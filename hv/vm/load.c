@@ -55,11 +55,6 @@ static bool is_low_ram(const struct load *load, u64 start, u64 size)
 	return start <= limit && size <= limit - start;
 }
 
-bool load_is_free(const struct load *load, u64 start, u64 size)
-{
-	return is_low_ram(load, start, size) && !claim_at(load, start, start + size);
-}
-
 enum error load_claim(struct load *load, u64 start, u64 size, const char *what)
 {
 	const struct load_claim *other;

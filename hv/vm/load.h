@@ -46,9 +46,6 @@ void load_claims_init(struct load *load);
 /* Claims a fixed place for a part of the kernel; refuses with a message. size > 0. */
 enum error __must_check load_claim(struct load *load, u64 start, u64 size, const char *what);
 
-/* True if the range is RAM in one piece and free. */
-bool load_is_free(const struct load *load, u64 start, u64 size);
-
 /*
  * Finds and claims the lowest (or highest) free place of that size and alignment (a power of two)
  * within [from, to) below the hole. False: there is none. size > 0.

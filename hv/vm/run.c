@@ -199,6 +199,11 @@ static bool prepare(struct vcpu *vcpu)
 
 	do {
 		vcpu->pending = 0;
+		/*
+		 * Mostly a guest's exits take them. One whose #DB delivery raises the next #DB
+		 * comes here each time before an interrupt could make it exit (BUG-48).
+		 */
+		insn_take_interrupts();
 		platform_run_timers(vm->platform);
 		serve_console(vm);
 		take_host_nmis(vcpu);

@@ -12,6 +12,7 @@
 #include "vmx/cr.h"
 #include "vmx/event.h"
 #include "vmx/exit_reasons.h"
+#include "vmx/fetch_cache.h"
 #include "vmx/msr.h"
 
 struct vm;
@@ -70,6 +71,7 @@ struct vcpu {
 	u32 access_reports; /* lines logged about accesses that were not emulated (vmx/access.c) */
 	u64 access_reported_page;
 	bool halted;	    /* HLT: nothing runs until an event can be delivered */
+	struct fetch_cache fetch;
 };
 
 /* A general register of the guest, RSP included. */

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A VM's RAM: frames in runs as large as the machine has them, mapped write-back into the EPT.
- * Called while no vCPU of the VM runs, except for the one page of test port 0xe4 (the VM's own
- * vCPU, interrupts off).
+ * A VM's RAM: frames in runs as large as the machine has them, mapped into the EPT with the memory
+ * types of the machine's MTRRs. Called while no vCPU of the VM runs, except for the one page of
+ * test port 0xe4 (the VM's own vCPU, interrupts off).
  */
 #include "hv/lib/log.h"
 #include "hv/mem/frames.h"
 #include "hv/vm/vm.h"
 #include "mmu/invalidate.h"
+#include "vmx/machine.h"
 
 /* A run of frames for the front of [start, start + size): large pages where the machine allows. */
 static enum error alloc_run(u64 size, u64 *run, hpa_t *address)
@@ -46,7 +47,8 @@ static enum error add_range(struct vm *vm, u64 start, u64 end)
 			.address = address };
 		memory->count++;
 		memory->size += run;
-		error = ept_map(&vm->ept, gpa(start), address, run, EPT_RWX, MEMORY_WB);
+		error = ept_map_memory(
+			&vm->ept, &vmx_machine.mtrrs, gpa(start), address, run, EPT_RWX);
 		if (error)
 			return error;
 		start += run;
@@ -105,8 +107,8 @@ bool vm_remap(struct vm *vm, gpa_t address)
 		return false;
 	/* The 4 KiB table exists since the unmapping: nothing is allocated, it cannot fail. */
 	void *host = guest_pointer(&vm->memory, page, PAGE_SIZE);
-	ASSERT(host && ept_map(&vm->ept, page, virt_to_phys(host), PAGE_SIZE, EPT_RWX, MEMORY_WB) ==
-			       ERR_OK);
+	ASSERT(host && ept_map_memory(&vm->ept, &vmx_machine.mtrrs, page, virt_to_phys(host),
+			       PAGE_SIZE, EPT_RWX) == ERR_OK);
 	vm->page_unmapped = false;
 	return true;
 }

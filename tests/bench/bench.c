@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * bench.elf: what each kind of exit costs, in TSC ticks. For every kind the operation is timed N times (option
- * n=, default 1000) with RDTSC on both sides, and minimum and median are printed less the cost of the
- * two RDTSCs alone: "BENCH kind min median". Options: pmtimer=PORT (default 0x608).
+ * bench.elf: what each kind of exit costs, in TSC ticks. For every kind the operation is timed N
+ * times (option n=, default 1000) with RDTSC on both sides, and minimum and median are printed less
+ * the cost of the two RDTSCs alone: "BENCH kind min median". Options: pmtimer=PORT (default 0x608).
  */
 #include "tests/guest/lib/case.h"
 #include "tests/guest/lib/insn.h"
@@ -27,9 +27,7 @@ static u32 next_random(void)
 	return random_state >> 8;
 }
 
-static void op_nothing(void)
-{
-}
+static void op_nothing(void) {}
 
 static void op_cpuid(void)
 {
@@ -184,7 +182,8 @@ void __noreturn guest_main(u32 magic, u32 info)
 		if (kinds[i].run == op_wrmsr && !cpuid_ecx(1, 24))
 			continue;
 		measure(kinds[i].run, (u32)n, &min, &median);
-		print("BENCH %s %lu %lu\n", kinds[i].name, less(min, overhead), less(median, overhead));
+		print("BENCH %s %lu %lu\n", kinds[i].name, less(min, overhead),
+			less(median, overhead));
 	}
 	print("BENCH-DONE\n");
 	guest_exit(0);

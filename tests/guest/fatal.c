@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * fatal.elf: the ends of a VM, one a boot, chosen by end=NAME on the command line. Before it acts it prints
- * "FATAL name"; what follows is the hypervisor's to say. Without a name it lists them and exits with 1.
+ * fatal.elf: the ends of a VM, one a boot, chosen by end=NAME on the command line. Before it acts
+ * it prints "FATAL name"; what follows is the hypervisor's to say. Without a name it lists them and
+ * exits with 1.
  */
 #include "tests/guest/lib/case.h"
 #include "tests/guest/lib/insn.h"
@@ -99,7 +100,8 @@ static void ac_recursion(void)
 	run_frame(&frame);
 }
 
-/* BUG-50: an address no RAM or device answers; whatever the documented outcome is, the VM must not spin. */
+/* BUG-50: an address no RAM or device answers; whatever the documented outcome is, the VM must not
+ * spin. */
 static void unbacked(void)
 {
 	u64 address = option_number("address", 0xd0000000);

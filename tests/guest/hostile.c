@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * hostile.elf: random privileged operations with every fault caught, to show that a guest harms only itself. Options:
- * seed=NUMBER (default from the TSC; printed), rounds=NUMBER. Same seed, same operations. Ends through the exit
- * port with 0 if the kernel's own state still is what it put there.
+ * hostile.elf: random privileged operations with every fault caught, to show that a guest harms
+ * only itself. Options: seed=NUMBER (default from the TSC; printed), rounds=NUMBER. Same seed, same
+ * operations. Ends through the exit port with 0 if the kernel's own state still is what it put
+ * there.
  */
 #include "tests/guest/lib/case.h"
 #include "tests/guest/lib/insn.h"
@@ -11,9 +12,9 @@
 #include "tests/guest/lib/paging.h"
 #include "tests/guest/lib/string.h"
 
-#define ROUNDS_DEFAULT	20000
-#define PROGRESS_EVERY	2000
-#define CANARY_WORDS	4096
+#define ROUNDS_DEFAULT 20000
+#define PROGRESS_EVERY 2000
+#define CANARY_WORDS   4096
 
 void __noreturn guest_main(u32 magic, u32 info);
 
@@ -61,9 +62,8 @@ static void counted(int vector)
 
 static u32 random_msr(void)
 {
-	static const u32 bases[] = { 0,	     0x10,	 0x200,	     0x480,	 0x800,
-				     0xc0000080, 0xc0000100, 0xc0010000, 0x40000000, 0x1fff,
-				     0xc0001fff, 0x174,	     0x277,	 0x6e0,	     0xda0 };
+	static const u32 bases[] = { 0, 0x10, 0x200, 0x480, 0x800, 0xc0000080, 0xc0000100,
+		0xc0010000, 0x40000000, 0x1fff, 0xc0001fff, 0x174, 0x277, 0x6e0, 0xda0 };
 
 	return below(8) ? bases[below(ARRAY_SIZE(bases))] + below(0x20) : (u32)random64();
 }
@@ -102,6 +102,8 @@ static void op_apic_base(void)
 {
 	u64 old = rdmsr(MSR_APIC_BASE);
 
+	if (!cpuid_ecx(1, 31)) /* bare Bochs never enables it again */
+		return;
 	counted(try_wrmsr(MSR_APIC_BASE, old | random_value()));
 	interrupt_reset();
 }
@@ -176,7 +178,8 @@ static void op_cpuid(void)
 {
 	static const u32 bases[] = { 0, 0x80000000, 0x40000000, 0xffffffe0, 0x20000000 };
 
-	cpuid(bases[below(ARRAY_SIZE(bases))] + below(0x20), below(2) ? below(64) : (u32)random64());
+	cpuid(bases[below(ARRAY_SIZE(bases))] + below(0x20),
+		below(2) ? below(64) : (u32)random64());
 }
 
 /* Ports that end or reset the machine, or steer what the kernel stands on. */
@@ -185,14 +188,22 @@ static bool port_excluded(u16 port, u32 width)
 	static const struct {
 		u16 first, last;
 	} table[] = {
-		{ 0xe4, 0xe7 },	    { PORT_EXIT, PORT_EXIT }, /* unmap by a random address; exit */
-		{ 0x60, 0x6f },	    { 0x92, 0x92 },	      /* resets */
-		{ 0x600, 0x607 },   { 0xcf9, 0xcf9 },	      /* power, reset */
-		{ 0x3f8, 0x3ff },   { 0x8900, 0x8900 },	      /* our console; Bochs's power */
-		{ 0x1f0, 0x1f7 },   { 0x170, 0x177 },	      /* a bare machine's disks */
-		{ 0x20, 0x21 },	    { 0xa0, 0xa1 },	      /* 8259: interrupt_reset() is slow */
-		{ 0x400, 0x4cf },   { 0xb000, 0xb0ff },	      /* a bare machine's ELCR, power, SMI */
-		{ 0xb0, 0xbf },	    { 0x500, 0x5ff },
+		{ 0xe4, 0xe7 },
+		{ PORT_EXIT, PORT_EXIT }, /* unmap by a random address; exit */
+		{ 0x60, 0x6f },
+		{ 0x92, 0x92 }, /* resets */
+		{ 0x600, 0x607 },
+		{ 0xcf9, 0xcf9 }, /* power, reset */
+		{ 0x3f8, 0x3ff },
+		{ 0x8900, 0x8900 }, /* our console; Bochs's power */
+		{ 0x1f0, 0x1f7 },
+		{ 0x170, 0x177 }, /* a bare machine's disks */
+		{ 0x20, 0x21 },
+		{ 0xa0, 0xa1 }, /* 8259: interrupt_reset() is slow */
+		{ 0x400, 0x4cf },
+		{ 0xb000, 0xb0ff }, /* a bare machine's ELCR, power, SMI */
+		{ 0xb0, 0xbf },
+		{ 0x500, 0x5ff },
 	};
 
 	for (u32 i = 0; i < ARRAY_SIZE(table); i++)
@@ -266,7 +277,9 @@ static void op_hypercall(void)
 	u64 rax = random_value();
 
 	fault_clear();
-	__asm__ volatile(TRY("vmcall") : "+a"(rax) : "b"(random_value()), "c"(random_value()), "d"(random_value())
+	__asm__ volatile(TRY("vmcall")
+			 : "+a"(rax)
+			 : "b"(random_value()), "c"(random_value()), "d"(random_value())
 			 : "memory");
 	counted(last_fault.vector);
 }
@@ -278,7 +291,7 @@ static void op_vmx(void)
 	fault_clear();
 	switch (below(5)) {
 	case 0:
-		__asm__ volatile(TRY("vmxoff") ::: "memory");
+		__asm__ volatile(TRY("vmxoff")::: "memory");
 		break;
 	case 1:
 		__asm__ volatile(TRY("vmclear %0")::"m"(operand) : "memory");
@@ -290,7 +303,7 @@ static void op_vmx(void)
 		__asm__ volatile(TRY("invept (%0), %1")::"r"(&operand), "r"(1ull) : "memory");
 		break;
 	default:
-		__asm__ volatile(TRY("vmlaunch") ::: "memory");
+		__asm__ volatile(TRY("vmlaunch")::: "memory");
 	}
 	counted(last_fault.vector);
 }
@@ -299,15 +312,16 @@ static void op_cache(void)
 {
 	fault_clear();
 	if (below(2) && under_torpor())
-		__asm__ volatile(TRY("invd") ::: "memory");
+		__asm__ volatile(TRY("invd")::: "memory");
 	else
-		__asm__ volatile(TRY("wbinvd") ::: "memory");
+		__asm__ volatile(TRY("wbinvd")::: "memory");
 	counted(last_fault.vector);
 }
 
 static u8 code[32];
 
-/* Random bytes as an instruction in ring 3: it can do nothing but trap or spin until the timer comes. */
+/* Random bytes as an instruction in ring 3: it can do nothing but trap or spin until the timer
+ * comes. */
 static void op_random_code(void)
 {
 	struct trap_frame frame;
@@ -330,13 +344,31 @@ static void op_random_code(void)
 
 static void op_self_ipi(void)
 {
-	lapic_self_ipi(0x20 + below(0xd0));
+	u32 vector = 0x20 + below(0xd0);
+
+	if (vector != VECTOR_DONE)
+		lapic_self_ipi(vector);
 }
 
 static void (*const operations[])(void) = {
-	op_rdmsr, op_wrmsr, op_efer,	  op_apic_base, op_cr0,	  op_cr4,	  op_cr3,	op_cr8,
-	op_dr,	  op_xsetbv, op_cpuid,	  op_port,	op_mmio,  op_hypercall,	  op_vmx,	op_cache,
-	op_random_code, op_self_ipi,
+	op_rdmsr,
+	op_wrmsr,
+	op_efer,
+	op_apic_base,
+	op_cr0,
+	op_cr4,
+	op_cr3,
+	op_cr8,
+	op_dr,
+	op_xsetbv,
+	op_cpuid,
+	op_port,
+	op_mmio,
+	op_hypercall,
+	op_vmx,
+	op_cache,
+	op_random_code,
+	op_self_ipi,
 };
 
 static bool sane(void)
@@ -371,6 +403,7 @@ void __noreturn guest_main(u32 magic, u32 info)
 		random_state = 1;
 	call_guarded(attack);
 	machine_reset();
-	print("HOSTILE %s faults=%u\n", sane() ? "still sane" : "NOT SANE", fault_count);
+	print("HOSTILE %s faults=%u %s\n", sane() ? "still sane" : "NOT SANE", fault_count,
+		case_message());
 	guest_exit(sane() ? 0 : 1);
 }

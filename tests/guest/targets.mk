@@ -3,8 +3,9 @@
 
 GUEST_CFLAGS := -std=gnu11 -O2 -g -m64 -ffreestanding -fno-pic -fno-pie -mcmodel=small -mno-red-zone \
 	-mgeneral-regs-only -fno-stack-protector -fno-asynchronous-unwind-tables -fno-strict-aliasing \
-	-fno-common -fcf-protection=none -fno-toplevel-reorder -fno-tree-loop-distribute-patterns -Wall -Wextra -Werror -Wno-missing-field-initializers \
-	-Wmissing-prototypes -Wstrict-prototypes -Wvla -Wundef -Wshadow -I. -MMD -MP
+	-fno-common -fcf-protection=none -fno-toplevel-reorder -fno-tree-loop-distribute-patterns \
+	-Wall -Wextra -Werror -Wno-missing-field-initializers -Wmissing-prototypes \
+	-Wstrict-prototypes -Wvla -Wundef -Wshadow -I. -MMD -MP
 GUEST_OUT := $(BUILD)/tests/guest
 
 guest_objects = $(patsubst %,$(BUILD)/%.guest.o,$(1))
@@ -43,3 +44,4 @@ guests: $(GUEST_ELF) ## payload kernels of the boot tests
 .PHONY: guests
 .SECONDARY: $(GUEST_LIB) $(GUEST_SUITE) $(GUEST_ALONE)
 -include $(patsubst %.o,%.d,$(GUEST_LIB) $(GUEST_SUITE) $(GUEST_ALONE))
+$(call guest_objects,$(wildcard tests/guest/suite/*.asm)): tests/guest/suite/long_mode.inc

@@ -235,6 +235,56 @@ static void test_madt(void **state)
 	}
 }
 
+/* PkgLength of ACPI 6.5 20.2.4; *at goes behind it. */
+static u32 package_length(const u8 *aml, u32 *at)
+{
+	u32 more = aml[*at] >> 6, length = aml[*at] & (more ? 0xf : 0x3f);
+
+	for (u32 i = 0; i < more; i++)
+		length |= (u32)aml[*at + 1 + i] << (4 + 8 * i);
+	*at += 1 + more;
+	return length;
+}
+
+/* The SSDT is one scope up to its end, with one device a processor that names its number. */
+static void test_ssdt(void **state)
+{
+	static const u32 counts[] = { 1, 2, 7, 8, 64, 255, 300 };
+	struct fixture *fixture = *state;
+
+	for (u32 c = 0; c < ARRAY_SIZE(counts); c++) {
+		const u8 *ssdt;
+		u32 at = 37, end;
+
+		build(fixture, counts[c]);
+		ssdt = find_table(fixture, "SSDT");
+		end = u32_at(ssdt + 4);
+		assert_int_equal(ssdt[36], 0x10);
+		assert_int_equal(package_length(ssdt, &at), end - 37);
+		assert_memory_equal(ssdt + at, "\\_SB_", 5);
+		at += 5;
+		for (u32 id = 0; id < counts[c]; id++) {
+			char name[16];
+			u32 start;
+
+			assert_int_equal(ssdt[at] << 8 | ssdt[at + 1], 0x5b82);
+			at += 2;
+			start = at;
+			end = package_length(ssdt, &at) + start;
+			snprintf(name, sizeof(name), "C%03X", id);
+			assert_memory_equal(ssdt + at, name, 4);
+			assert_memory_equal(ssdt + at + 4,
+				"\x08_HID\x0d"
+				"ACPI0007\0\x08_UID\x0c",
+				21);
+			assert_int_equal(u32_at(ssdt + at + 25), id);
+			at += 29;
+			assert_int_equal(at, end);
+		}
+		assert_int_equal(at, u32_at(ssdt + 4));
+	}
+}
+
 static void test_too_many_processors(void **state)
 {
 	static const u32 counts[] = { 0, 1400, 4096, 0x08000000, 0xffffffff };
@@ -321,6 +371,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_nothing_outside_the_area, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_fadt, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_madt, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_ssdt, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_too_many_processors, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_iasl_round_trip, setup, teardown),
 	};

@@ -223,6 +223,16 @@ static void test_page_sizes(void **state)
 	assert_int_equal(page_tables_map(&tables, HV_DIRECT_MAP, 0, SIZE_4G, PAGE_WRITE), ERR_OK);
 	assert_int_equal(walk(tables.root, HV_DIRECT_MAP + SIZE_4G - 1).page, SIZE_1G);
 	assert_int_equal(tables.pool_used, 2);
+	/* A guard page in a 1-GiB page: every other page of it stays where it was. */
+	assert_int_equal(page_tables_unmap_page(&tables, HV_DIRECT_MAP + SIZE_1G + 0x5000), ERR_OK);
+	assert_int_equal(tables.pool_used, 4);
+	for (u64 at = SIZE_1G; at < 2 * SIZE_1G;
+		at += at < SIZE_1G + SIZE_2M ? PAGE_SIZE : SIZE_2M) {
+		if (at == SIZE_1G + 0x5000)
+			assert_false(walk(tables.root, HV_DIRECT_MAP + at).present);
+		else
+			expect_page(&tables, HV_DIRECT_MAP + at, at, PAGE_WRITE);
+	}
 	tables = start(false);
 	assert_int_equal(page_tables_map(&tables, HV_DIRECT_MAP, 0, SIZE_4G, PAGE_WRITE), ERR_OK);
 	assert_int_equal(walk(tables.root, HV_DIRECT_MAP + SIZE_4G - 1).page, SIZE_2M);

@@ -90,7 +90,7 @@ static void test_everything(void **state)
 				   "log-level = debug\r\n"
 				   "eager = none\r\n"
 				   "mitigations = off\r\n"
-				   "profile = no\r\n"
+				   "profile = yes\r\n"
 				   "[vm\tfirst-1_a.B]\r\n"
 				   "kernel = \\dir with space\\vmlinuz\r\n"
 				   "initrd\t=\t/initrd.img\r\n"
@@ -308,8 +308,6 @@ static const struct {
 		"remove the line" },
 	{ "[hypervisor]\nmitigations = maybe\n",
 		"torpor.conf:2: mitigations = 'maybe' is not a switch; write yes or no" },
-	{ "[hypervisor]\nprofile = yes\n", "torpor.conf:2: profile = on is not yet supported; "
-					   "write profile = off or remove the line" },
 	/* [vm] values. */
 	{ "[vm a]\nkernel =\n",
 		"torpor.conf:2: kernel = '': the file's name is missing" PATH_HINT },

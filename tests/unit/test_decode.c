@@ -397,6 +397,8 @@ static void test_too_long(void **state)
 	bytes[13] = 0x8b; /* MOV with ModRM 90: a displacement that does not fit */
 	assert_int_equal(decode_instruction(bytes, BYTES, 64, &insn), DECODE_TOO_LONG);
 	assert_int_equal(decode_instruction(bytes, 0, 64, &insn), DECODE_TRUNCATED);
+	bytes[12] = 0xf7; /* a group whose ModRM is still to come: TEST would be too long */
+	assert_int_equal(decode_instruction(bytes, 13, 64, &insn), DECODE_TRUNCATED);
 }
 
 /* LOCK of SDM 2A: with memory and the listed instructions only. */

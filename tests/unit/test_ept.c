@@ -85,6 +85,7 @@ static u64 audit(const struct ept *ept, u64 table, u32 level)
 			continue;
 		}
 		assert_true(level < 4);
+		assert_true(level > 1 || !(entry & BIT(7)));
 		assert_true(level < 3 || ept->capabilities.page_1g);
 		assert_true(level < 2 || ept->capabilities.page_2m);
 		assert_int_equal(entry & ((PAGE_SIZE << 9 * (level - 1)) - 1) & ~0xfffull, 0);

@@ -23,9 +23,11 @@ static void check(const struct event_inputs *in)
 	assert_true(out.inject_event + out.inject_nmi + out.inject_interrupt <= 1);
 	assert_true(out.inject_event == in->event_queued);
 	if (out.inject_nmi)
-		assert_true(in->nmi_pending && !nmi_blocked && !mov_ss && !sti);
+		assert_true(
+			in->nmi_pending && !nmi_blocked && !mov_ss && !sti && !in->debug_pending);
 	if (out.inject_interrupt)
-		assert_true(in->interrupt_pending && in->interrupt_flag && !sti && !mov_ss);
+		assert_true(in->interrupt_pending && in->interrupt_flag && !sti && !mov_ss &&
+			    !in->debug_pending);
 	/* An NMI goes before an interrupt. */
 	if (out.inject_interrupt)
 		assert_false(in->nmi_pending && !nmi_blocked);
@@ -33,23 +35,25 @@ static void check(const struct event_inputs *in)
 	assert_true(out.nmi_window == (in->nmi_pending && !out.inject_nmi));
 	assert_true(out.interrupt_window == (in->interrupt_pending && !out.inject_interrupt));
 	/* Nothing waits without need. */
-	if (!in->event_queued && in->interrupt_pending && in->interrupt_flag && !sti && !mov_ss &&
-		!in->nmi_pending)
+	if (!in->debug_pending && !in->event_queued && in->interrupt_pending &&
+		in->interrupt_flag && !sti && !mov_ss && !in->nmi_pending)
 		assert_true(out.inject_interrupt);
-	if (!in->event_queued && in->nmi_pending && !nmi_blocked && !sti && !mov_ss)
+	if (!in->debug_pending && !in->event_queued && in->nmi_pending && !nmi_blocked && !sti &&
+		!mov_ss)
 		assert_true(out.inject_nmi);
 }
 
 static void test_all_states(void **state)
 {
 	(void)state;
-	for (u32 i = 0; i < 256; i++) {
+	for (u32 i = 0; i < 512; i++) {
 		struct event_inputs in = {
 			.event_queued = i & 1,
 			.nmi_pending = i & 2,
 			.interrupt_pending = i & 4,
 			.interrupt_flag = i & 8,
-			.interruptibility = i >> 4,
+			.interruptibility = i >> 4 & 15,
+			.debug_pending = i & 256,
 		};
 
 		check(&in);

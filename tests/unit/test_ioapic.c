@@ -210,6 +210,27 @@ static void test_remote_irr_release(void **state)
 	fixture_free(f);
 }
 
+/* Two pins on one vector: the last acceptance says whether the EOI is broadcast (SDM 3A 11.8.4). */
+static void test_trigger_mode_register(void **state)
+{
+	struct fixture *f = fixture_new(1, HZ);
+	u64 tmr;
+
+	(void)state;
+	write_reg(f, 0x10 + 2 * 20, 0x8061);
+	write_reg(f, 0x10 + 2 * 21, 0x0061);
+	board_test_irq(f->platform, 20, true);
+	platform_mmio_read(f->platform, 0, gpa(LAPIC_BASE + LAPIC_TMR + 0x30), 4, &tmr);
+	assert_int_equal(tmr, 2);
+	board_test_irq(f->platform, 21, true);
+	platform_mmio_read(f->platform, 0, gpa(LAPIC_BASE + LAPIC_TMR + 0x30), 4, &tmr);
+	assert_int_equal(tmr, 0);
+	assert_int_equal(platform_interrupt_accept(f->platform, 0), 0x61);
+	eoi(f, 0);
+	assert_int_equal(read_reg(f, 0x10 + 2 * 20), 0xc061);
+	fixture_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -218,6 +239,7 @@ int main(void)
 		cmocka_unit_test(test_timer_pin),
 		cmocka_unit_test(test_destination_modes),
 		cmocka_unit_test(test_remote_irr_release),
+		cmocka_unit_test(test_trigger_mode_register),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Runs cases and prints their results (contract: case.h); called by the main function of a suite. Everything
- * a case may have changed is put back before the next one; a case that hangs with interrupts on is ended by
- * the watchdog.
+ * Runs cases and prints their results (contract: case.h); called by the main function of a suite.
+ * Everything a case may have changed is put back before the next one; a case that hangs with
+ * interrupts on is ended by the watchdog.
  */
 #include "tests/guest/lib/case.h"
 #include "tests/guest/lib/insn.h"
@@ -12,10 +12,10 @@
 #include "tests/guest/lib/segments.h"
 #include "tests/guest/lib/string.h"
 
-#define MESSAGE_MAX	 256
-#define CR4_INITIAL	 (CR4_PAE | CR4_OSFXSR | BIT(10))
-#define CR0_INITIAL	 (CR0_PG | CR0_WP | CR0_NE | CR0_MP | CR0_PE | CR0_ET)
-#define WATCHDOG_TICKS	 0xffffffffu /* of the LAPIC timer, divided by 16: seconds to a minute */
+#define MESSAGE_MAX    256
+#define CR4_INITIAL    (CR4_PAE | CR4_OSFXSR | BIT(10))
+#define CR0_INITIAL    (CR0_PG | CR0_WP | CR0_NE | CR0_MP | CR0_PE | CR0_ET)
+#define WATCHDOG_TICKS 0x04000000 /* of the LAPIC timer, divided by 16: 1 to 10 seconds */
 
 extern const struct test_case cases_start[], cases_end[];
 
@@ -45,6 +45,11 @@ void case_fail(const char *fmt, ...)
 bool case_failed(void)
 {
 	return failed;
+}
+
+const char *case_message(void)
+{
+	return failed ? message : "";
 }
 
 void __noreturn case_skip(const char *reason)

@@ -1,45 +1,45 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Privileged instructions for payload kernels: the plain ones, and the try_ ones that report a fault. They
- * are written apart from the hypervisor's, so that both are not wrong in the same way.
+ * Privileged instructions for payload kernels: the plain ones, and the try_ ones that report a
+ * fault. They are written apart from the hypervisor's, so that both are not wrong in the same way.
  */
 #ifndef TESTS_GUEST_LIB_INSN_H
 #define TESTS_GUEST_LIB_INSN_H
 
 #include "tests/guest/lib/trap.h"
 
-#define DEFINE_PORT(name, type, suffix)                                                            \
-	static inline type in##name(u16 port)                                                      \
-	{                                                                                          \
-		type value;                                                                        \
-		__asm__ volatile("in" suffix " %1, %0" : "=a"(value) : "Nd"(port));                \
-		return value;                                                                      \
-	}                                                                                          \
-	static inline void out##name(u16 port, type value)                                         \
-	{                                                                                          \
-		__asm__ volatile("out" suffix " %0, %1" ::"a"(value), "Nd"(port));                 \
+#define DEFINE_PORT(name, type, suffix)                                             \
+	static inline type in##name(u16 port)                                       \
+	{                                                                           \
+		type value;                                                         \
+		__asm__ volatile("in" suffix " %1, %0" : "=a"(value) : "Nd"(port)); \
+		return value;                                                       \
+	}                                                                           \
+	static inline void out##name(u16 port, type value)                          \
+	{                                                                           \
+		__asm__ volatile("out" suffix " %0, %1" ::"a"(value), "Nd"(port));  \
 	}
 DEFINE_PORT(b, u8, "b")
 DEFINE_PORT(w, u16, "w")
 DEFINE_PORT(l, u32, "l")
 
-#define DEFINE_REGISTER(name)                                                                      \
-	static inline u64 read_##name(void)                                                        \
-	{                                                                                          \
-		u64 value;                                                                         \
-		__asm__ volatile("mov %%" #name ", %0" : "=r"(value)::"memory");                   \
-		return value;                                                                      \
-	}                                                                                          \
-	static inline void write_##name(u64 value)                                                 \
-	{                                                                                          \
-		__asm__ volatile("mov %0, %%" #name ::"r"(value) : "memory");                      \
-	}                                                                                          \
-	/* The exception, or NO_FAULT. */                                                          \
-	static inline int try_write_##name(u64 value)                                              \
-	{                                                                                          \
-		fault_clear();                                                                     \
-		__asm__ volatile(TRY("mov %0, %%" #name)::"r"(value) : "memory");                  \
-		return last_fault.vector;                                                          \
+#define DEFINE_REGISTER(name)                                                     \
+	static inline u64 read_##name(void)                                       \
+	{                                                                         \
+		u64 value;                                                        \
+		__asm__ volatile("mov %%" #name ", %0" : "=r"(value)::"memory");  \
+		return value;                                                     \
+	}                                                                         \
+	static inline void write_##name(u64 value)                                \
+	{                                                                         \
+		__asm__ volatile("mov %0, %%" #name ::"r"(value) : "memory");     \
+	}                                                                         \
+	/* The exception, or NO_FAULT. */                                         \
+	static inline int try_write_##name(u64 value)                             \
+	{                                                                         \
+		fault_clear();                                                    \
+		__asm__ volatile(TRY("mov %0, %%" #name)::"r"(value) : "memory"); \
+		return last_fault.vector;                                         \
 	}
 DEFINE_REGISTER(cr0)
 DEFINE_REGISTER(cr2)
@@ -101,9 +101,9 @@ static inline int try_wrmsr(u32 index, u64 value)
 static inline int try_xsetbv(u64 rcx, u64 value)
 {
 	fault_clear();
-	__asm__ volatile(TRY(".byte 0x0f, 0x01, 0xd1")::"c"(rcx), "a"((u32)value),
-			 "d"((u32)(value >> 32))
-			 : "memory");
+	__asm__ volatile(
+		TRY(".byte 0x0f, 0x01, 0xd1")::"c"(rcx), "a"((u32)value), "d"((u32)(value >> 32))
+		: "memory");
 	return last_fault.vector;
 }
 
@@ -112,7 +112,9 @@ static inline int try_xgetbv(u32 index, u64 *value)
 	u32 low = 0, high = 0;
 
 	fault_clear();
-	__asm__ volatile(TRY(".byte 0x0f, 0x01, 0xd0") : "+a"(low), "+d"(high) : "c"(index)
+	__asm__ volatile(TRY(".byte 0x0f, 0x01, 0xd0")
+			 : "+a"(low), "+d"(high)
+			 : "c"(index)
 			 : "memory");
 	*value = (u64)high << 32 | low;
 	return last_fault.vector;
@@ -157,21 +159,21 @@ static inline bool cpuid_edx(u32 leaf, u32 bit)
 	return cpuid(leaf, 0).edx >> bit & 1;
 }
 
-#define MSR_APIC_BASE	   0x1b
+#define MSR_APIC_BASE	    0x1b
 #define MSR_FEATURE_CONTROL 0x3a
-#define MSR_SYSENTER_CS	   0x174
-#define MSR_DEBUGCTL	   0x1d9
-#define MSR_PAT		   0x277
-#define MSR_TSC_DEADLINE   0x6e0
-#define MSR_EFER	   0xc0000080
-#define MSR_STAR	   0xc0000081
-#define MSR_LSTAR	   0xc0000082
-#define MSR_CSTAR	   0xc0000083
-#define MSR_FMASK	   0xc0000084
-#define MSR_FS_BASE	   0xc0000100
-#define MSR_GS_BASE	   0xc0000101
-#define MSR_KERNEL_GS_BASE 0xc0000102
-#define MSR_TSC_AUX	   0xc0000103
+#define MSR_SYSENTER_CS	    0x174
+#define MSR_DEBUGCTL	    0x1d9
+#define MSR_PAT		    0x277
+#define MSR_TSC_DEADLINE    0x6e0
+#define MSR_EFER	    0xc0000080
+#define MSR_STAR	    0xc0000081
+#define MSR_LSTAR	    0xc0000082
+#define MSR_CSTAR	    0xc0000083
+#define MSR_FMASK	    0xc0000084
+#define MSR_FS_BASE	    0xc0000100
+#define MSR_GS_BASE	    0xc0000101
+#define MSR_KERNEL_GS_BASE  0xc0000102
+#define MSR_TSC_AUX	    0xc0000103
 
 #define EFER_SCE BIT(0)
 #define EFER_LME BIT(8)

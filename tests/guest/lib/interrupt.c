@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Interrupt controllers and timers for payload kernels (contract: interrupt.h). interrupt_reset() runs before and
- * after each case, with interrupts off.
+ * Interrupt controllers and timers for payload kernels (contract: interrupt.h). interrupt_reset()
+ * runs before and after each case, with interrupts off.
  */
 #include "tests/guest/lib/interrupt.h"
 #include "tests/guest/lib/insn.h"
 
-#define PIC1	  0x20
-#define PIC2	  0xa0
+#define PIC1	     0x20
+#define PIC2	     0xa0
 #define PIT_CHANNEL0 0x40
 #define PIT_CONTROL  0x43
 #define DIVIDE_BY_16 3

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What a payload knows of its machine before any case runs: the loader's information, whose hypervisor
- * this is, whether the test device is there, and the way out.
+ * What a payload knows of its machine before any case runs: the loader's information, whose
+ * hypervisor this is, whether the test device is there, and the way out.
  */
 #include "tests/guest/lib/multiboot.h"
 #include "tests/guest/lib/case.h"
 #include "tests/guest/lib/insn.h"
 #include "tests/guest/lib/string.h"
 
-#define PORT_LATCH	0xe0
-#define PORT_SHUTDOWN	0x8900
-#define TEST_SCRATCH	0xff000000ull
-#define SIGNATURE_LEAF	0x40000000u
+#define PORT_LATCH     0xe0
+#define PORT_SHUTDOWN  0x8900
+#define TEST_SCRATCH   0xff000000ull
+#define SIGNATURE_LEAF 0x40000000u
 
 struct boot_information boot;
 

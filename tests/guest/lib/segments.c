@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * GDT and TSS of payload kernels. segments_reset() is called before each case by the case runner and once at
- * start; cases edit the tables as they like in between.
+ * GDT and TSS of payload kernels. segments_reset() is called before each case by the case runner
+ * and once at start; cases edit the tables as they like in between.
  */
 #include "tests/guest/lib/segments.h"
 #include "tests/guest/lib/string.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Strings, formatting and the serial line of payload kernels: everything a case prints goes through
- * print(). Output polls the transmitter a bounded number of times and then writes anyway, so that a broken
- * UART costs output but never hangs.
+ * print(). Output polls the transmitter a bounded number of times and then writes anyway, so that a
+ * broken UART costs output but never hangs.
  */
 #include "tests/guest/lib/string.h"
 #include "tests/guest/lib/insn.h"
@@ -81,7 +81,7 @@ u64 parse_number(const char *s)
 		s += 2;
 	}
 	for (;; s++) {
-		u32 digit = *s >= '0' && *s <= '9'	      ? (u32)(*s - '0')
+		u32 digit = *s >= '0' && *s <= '9'		   ? (u32)(*s - '0')
 			    : (*s | 32) >= 'a' && (*s | 32) <= 'f' ? (u32)((*s | 32) - 'a' + 10)
 								   : 99;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Exceptions and interrupts in payload kernels (contract: trap.h). trap_dispatch is called by traps.asm on the
- * stack of the trap, interrupts off.
+ * Exceptions and interrupts in payload kernels (contract: trap.h). trap_dispatch is called by
+ * traps.asm on the stack of the trap, interrupts off.
  */
 #include "tests/guest/lib/trap.h"
 #include "tests/guest/lib/case.h"
@@ -42,9 +42,8 @@ static u64 run_rsp, guard_rsp;
 u64 *frame_register(struct trap_frame *frame, u32 number)
 {
 	u64 *const registers[16] = { &frame->rax, &frame->rcx, &frame->rdx, &frame->rbx,
-				     &frame->rsp, &frame->rbp, &frame->rsi, &frame->rdi,
-				     &frame->r8,  &frame->r9,  &frame->r10, &frame->r11,
-				     &frame->r12, &frame->r13, &frame->r14, &frame->r15 };
+		&frame->rsp, &frame->rbp, &frame->rsi, &frame->rdi, &frame->r8, &frame->r9,
+		&frame->r10, &frame->r11, &frame->r12, &frame->r13, &frame->r14, &frame->r15 };
 
 	return registers[number & 15];
 }
@@ -59,10 +58,10 @@ void trap_gate(u32 vector, u32 ist, u32 dpl)
 	u64 entry = (u64)trap_entries + vector * ENTRY_SIZE;
 
 	idt[vector] = (struct gate){ .offset_low = (u16)entry,
-				     .selector = SEL_CODE64,
-				     .attributes = (u16)(0x8e00 | dpl << 13 | ist),
-				     .offset_middle = (u16)(entry >> 16),
-				     .offset_high = (u32)(entry >> 32) };
+		.selector = SEL_CODE64,
+		.attributes = (u16)(0x8e00 | dpl << 13 | ist),
+		.offset_middle = (u16)(entry >> 16),
+		.offset_high = (u32)(entry >> 32) };
 }
 
 void trap_move_idt(void *page)
@@ -164,20 +163,20 @@ void run_frame(struct trap_frame *frame)
 struct trap_frame frame_kernel(const void *code)
 {
 	return (struct trap_frame){ .rip = (u64)code,
-				    .cs = SEL_CODE64,
-				    .ss = SEL_DATA,
-				    .rflags = RFLAGS_FIXED,
-				    .rsp = trap_stack_top(STACK_RUN) };
+		.cs = SEL_CODE64,
+		.ss = SEL_DATA,
+		.rflags = RFLAGS_FIXED,
+		.rsp = trap_stack_top(STACK_RUN) };
 }
 
 struct trap_frame frame_user(const u8 *code, const u8 *end)
 {
 	memcpy(user_arena, code, (size_t)(end - code));
 	return (struct trap_frame){ .rip = (u64)user_arena,
-				    .cs = SEL_USER_CODE64,
-				    .ss = SEL_USER_DATA,
-				    .rflags = RFLAGS_FIXED,
-				    .rsp = (u64)user_arena + USER_ARENA_SIZE };
+		.cs = SEL_USER_CODE64,
+		.ss = SEL_USER_DATA,
+		.rflags = RFLAGS_FIXED,
+		.rsp = (u64)user_arena + USER_ARENA_SIZE };
 }
 
 u64 user_copy_address(const u8 *code, const u8 *place)

@@ -58,9 +58,9 @@ u64 *frame_register(struct trap_frame *frame, u32 number);
 #define RFLAGS_VM    BIT(17)
 #define RFLAGS_AC    BIT(18)
 
-#define DR6_FIXED    0xffff0ff0ull
-#define DR6_BD	     BIT(13)
-#define DR6_BS	     BIT(14)
+#define DR6_FIXED 0xffff0ff0ull
+#define DR6_BD	  BIT(13)
+#define DR6_BS	  BIT(14)
 
 /* What the last trap taken by TRY() or run_frame() was. */
 struct fault {
@@ -74,7 +74,8 @@ typedef bool trap_handler(struct trap_frame *frame);
 /* IDT, TSS stacks, handlers: all as at the start of a case. */
 void trap_reset(void);
 void trap_handle(u32 vector, trap_handler *handler); /* NULL: none */
-/* Gate of the vector uses the stack ist (0: none; 1 is taken for #DF); dpl 3: callable from ring 3. */
+/* Gate of the vector uses the stack ist (0: none; 1 is taken for #DF); dpl 3: callable from ring 3.
+ */
 void trap_gate(u32 vector, u32 ist, u32 dpl);
 /* Loads the IDT from a copy at another address; the argument is 4 KiB. NULL: the usual one. */
 void trap_move_idt(void *page);
@@ -82,8 +83,8 @@ u64 trap_stack_top(u32 ist); /* 0: the ring-0 stack for traps from ring 3; 1..3:
 extern volatile u64 trap_counts[256];
 
 /* One instruction that may fault. After it, last_fault.vector is NO_FAULT or the exception. */
-#define TRY(instruction)                                                                           \
-	"1: " instruction "\n2:\n"                                                                 \
+#define TRY(instruction)           \
+	"1: " instruction "\n2:\n" \
 	".pushsection .fixups, \"a\"\n.quad 1b, 2b\n.popsection\n"
 
 static inline void fault_clear(void)
@@ -93,8 +94,9 @@ static inline void fault_clear(void)
 }
 
 /*
- * Runs a context until something traps that no handler takes: loads every register from the frame, and
- * leaves in it the registers at the trap, with last_fault. frame->vector: what ended it. Not nestable.
+ * Runs a context until something traps that no handler takes: loads every register from the frame,
+ * and leaves in it the registers at the trap, with last_fault. frame->vector: what ended it. Not
+ * nestable.
  */
 void run_frame(struct trap_frame *frame);
 
@@ -102,9 +104,9 @@ void run_frame(struct trap_frame *frame);
  * A piece of machine code that ends with INT 0x81. It must be position independent if it is to be
  * copied (run_user). name_end is behind the INT.
  */
-#define SNIPPET_MODE(name, mode, code)                                                             \
-	extern const u8 name[], name##_end[];                                                      \
-	__asm__(".pushsection .text\n.balign 16\n" mode "\n" #name ":\n" code                      \
+#define SNIPPET_MODE(name, mode, code)                                        \
+	extern const u8 name[], name##_end[];                                 \
+	__asm__(".pushsection .text\n.balign 16\n" mode "\n" #name ":\n" code \
 		"\nint $0x81\n" #name "_end:\n.code64\n.popsection")
 #define SNIPPET(name, code)   SNIPPET_MODE(name, ".code64", code)
 #define SNIPPET32(name, code) SNIPPET_MODE(name, ".code32", code)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Area APIC, what one CPU can show: modes, TPR and CR8, priorities, IOAPIC registers (SDM 3A 11). */
+/* Area APIC, what one CPU can show: modes, TPR and CR8, priorities, IOAPIC registers (SDM 3A 11).
+ */
 #include "tests/guest/lib/case.h"
 #include "tests/guest/lib/insn.h"
 #include "tests/guest/lib/interrupt.h"
 
-#define VECTOR_LOW  0x51
-#define VECTOR_HIGH 0x71
+#define VECTOR_LOW	   0x51
+#define VECTOR_HIGH	   0x71
 #define X2APIC_MSR(offset) (0x800 + (offset) / 16)
 
 static u64 order[4];
@@ -102,8 +103,9 @@ CASE("BUG-45", "APIC", "priority-and-eoi", apic_priority)
 }
 
 /*
- * Bare Bochs takes no write of APIC_BASE any more once the APIC was disabled, which is the only way back
- * from x2APIC: there these cases run only if asked for (x2apic=1), and nothing after them works.
+ * Bare Bochs takes no write of APIC_BASE any more once the APIC was disabled, which is the only way
+ * back from x2APIC: there these cases run only if asked for (x2apic=1), and nothing after them
+ * works.
  */
 static void need_x2apic(void)
 {
@@ -174,7 +176,8 @@ CASE("BUG-44", "APIC", "software-disable", apic_software_disable)
 	lapic_write(LAPIC_SVR, 0xff); /* bit 8 clear: all LVTs are masked (SDM 3A 11.4.7.2) */
 	expect_equal(lapic_read(LAPIC_LVT_TIMER) & LVT_MASKED, LVT_MASKED, "LVT timer mask");
 	lapic_write(LAPIC_LVT_TIMER, VECTOR_LOW);
-	expect_equal(lapic_read(LAPIC_LVT_TIMER) & LVT_MASKED, LVT_MASKED, "mask cannot be cleared");
+	expect_equal(
+		lapic_read(LAPIC_LVT_TIMER) & LVT_MASKED, LVT_MASKED, "mask cannot be cleared");
 	lapic_write(LAPIC_SVR, 0x1ff);
 	lapic_write(LAPIC_LVT_TIMER, VECTOR_LOW);
 	expect_equal(lapic_read(LAPIC_LVT_TIMER) & LVT_MASKED, 0, "mask clears when enabled");

@@ -19,7 +19,8 @@ CASE("BUG-38", "CPUID", "osxsave-mirrors-cr4", cpuid_osxsave)
 
 		write_cr4(on ? read_cr4() | CR4_OSXSAVE : read_cr4() & ~CR4_OSXSAVE);
 		expect_equal(cpuid_ecx(1, OSXSAVE_BIT), on, "CPUID.1:ECX.OSXSAVE");
-		expect_equal((u64)try_xgetbv(0, &value), (u64)(on ? NO_FAULT : UD), "XGETBV, OSXSAVE=%d", on);
+		expect_equal((u64)try_xgetbv(0, &value), (u64)(on ? NO_FAULT : UD),
+			"XGETBV, OSXSAVE=%d", on);
 	}
 }
 
@@ -34,7 +35,8 @@ CASE("BUG-38", "CPUID", "ospke-mirrors-cr4", cpuid_ospke)
 		expect_equal(cpuid_ecx(7, OSPKE_BIT), on, "CPUID.7:ECX.OSPKE");
 		fault_clear();
 		__asm__ volatile(TRY(".byte 0x0f, 0x01, 0xee")::"c"(0) : "rax", "rdx"); /* RDPKRU */
-		expect_equal((u64)last_fault.vector, (u64)(on ? NO_FAULT : UD), "RDPKRU, PKE=%d", on);
+		expect_equal(
+			(u64)last_fault.vector, (u64)(on ? NO_FAULT : UD), "RDPKRU, PKE=%d", on);
 	}
 }
 

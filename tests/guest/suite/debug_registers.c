@@ -14,8 +14,8 @@
 CASE("BUG-61", "DBG", "dr6-dr7-fixed-bits", dr_fixed_bits)
 {
 	write_dr6(0);
-	expect_equal(read_dr6() & ~(DR6_WRITABLE | BIT(11) | BIT(16)), DR6_FIXED & ~(BIT(11) | BIT(16)),
-		"DR6 after 0");
+	expect_equal(read_dr6() & ~(DR6_WRITABLE | BIT(11) | BIT(16)),
+		DR6_FIXED & ~(BIT(11) | BIT(16)), "DR6 after 0");
 	write_dr6(0xffffffff);
 	expect_equal(read_dr6(), 0xffff0ff0 | DR6_WRITABLE, "DR6 after all ones");
 	write_dr6(DR6_FIXED);
@@ -172,7 +172,8 @@ static volatile u32 watched_second;
 
 CASE("BUG-48", "DBG", "watchpoint-mmio", watchpoint_mmio)
 {
-	/* A store that the hypervisor emulates: later watchpoints still work, the store counts once. */
+	/* A store that the hypervisor emulates: later watchpoints still work, the store counts
+	 * once. */
 	struct trap_frame frame = frame_kernel(watch_io);
 
 	frame.rdi = IOAPIC_BASE;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Area DEV: UART, 8259 pair, PCI host bridge, keyboard controller, CMOS as guests' drivers probe them. */
+/* Area DEV: UART, 8259 pair, PCI host bridge, keyboard controller, CMOS as guests' drivers probe
+ * them. */
 #include "tests/guest/lib/case.h"
 #include "tests/guest/lib/insn.h"
 #include "tests/guest/lib/interrupt.h"
@@ -142,7 +143,8 @@ CASE("BUG-46", "DEV", "uart-irq", uart_irq)
 	expect_equal(uart_interrupts, 1, "interrupts after enabling THRE");
 	for (u32 i = 2; i <= 20; i++) {
 		outb(COM_DATA, '.');
-		if (!expect(wait_counter(&trap_counts[IRQ_BASE + IRQ_COM1], i, WAIT_LONG), "interrupt %u", i))
+		if (!expect(wait_counter(&trap_counts[IRQ_BASE + IRQ_COM1], i, WAIT_LONG),
+			    "interrupt %u", i))
 			break;
 	}
 	outb(COM_DATA, '\r');

@@ -6,8 +6,8 @@
 #include "tests/guest/lib/multiboot.h"
 #include "tests/guest/lib/string.h"
 
-#define BIOS_START 0xe0000u
-#define BIOS_END   0x100000u
+#define BIOS_START   0xe0000u
+#define BIOS_END     0x100000u
 #define EBDA_POINTER 0x40e
 
 extern const u8 image_end[];
@@ -116,7 +116,8 @@ CASE("BUG-53", "ACPI", "tables", acpi_tables)
 	u32 size;
 	const struct table *list = root(&size);
 
-	expect(!memcmp(list->signature, size == 8 ? "XSDT" : "RSDT", 4), "signature of the root table");
+	expect(!memcmp(list->signature, size == 8 ? "XSDT" : "RSDT", 4),
+		"signature of the root table");
 	expect(find_table("FACP") != NULL, "FADT");
 	expect(find_table("APIC") != NULL, "MADT");
 }
@@ -154,7 +155,8 @@ CASE("BUG-53", "ACPI", "madt", acpi_madt)
 		return;
 	expect_equal(field(madt, 36, 4), LAPIC_BASE, "local APIC address");
 	for (u32 at = 44; at < madt->length; at += bytes[at + 1]) {
-		if (!expect(bytes[at + 1] >= 2 && at + bytes[at + 1] <= madt->length, "entry length at %u", at))
+		if (!expect(bytes[at + 1] >= 2 && at + bytes[at + 1] <= madt->length,
+			    "entry length at %u", at))
 			return;
 		if (bytes[at] == 0 && (bytes[at + 4] & 1)) {
 			cpus++;
@@ -178,7 +180,8 @@ CASE("BUG-24", "BOOT", "multiboot-info", boot_info)
 		boot.memory_lower_kib);
 	expect(boot.memory_upper_kib >= 31 * 1024, "upper memory %u KiB", boot.memory_upper_kib);
 	expect(boot.flags & MBI_CMDLINE, "command line");
-	expect(boot.cmdline[0] && boot.cmdline[0] != ' ', "it begins with a program name: '%s'", boot.cmdline);
+	expect(boot.cmdline[0] && boot.cmdline[0] != ' ', "it begins with a program name: '%s'",
+		boot.cmdline);
 }
 
 CASE("BUG-24", "BOOT", "memory-map", boot_mmap)
@@ -195,8 +198,8 @@ CASE("BUG-24", "BOOT", "memory-map", boot_mmap)
 			covered++;
 		for (u32 j = 0; j < i; j++)
 			expect(a->type != 1 || boot.mmap[j].type != 1 ||
-				       a->base >= boot.mmap[j].base + boot.mmap[j].length ||
-				       boot.mmap[j].base >= a->base + a->length,
+					a->base >= boot.mmap[j].base + boot.mmap[j].length ||
+					boot.mmap[j].base >= a->base + a->length,
 				"RAM ranges %u and %u overlap", i, j);
 		if (a->type == 1)
 			expect(a->base >= 0x100000 || a->base + a->length <= 0xa0000,
@@ -215,7 +218,8 @@ CASE("BUG-24", "BOOT", "modules", boot_modules)
 		u32 sum = 0;
 
 		expect_equal(m->start & PAGE_MASK, 0, "module %u is page-aligned", i);
-		expect(m->start > (u64)image_end || m->end <= 0x100000, "module %u overlaps the kernel", i);
+		expect(m->start >= (u64)image_end || m->end <= 0x100000,
+			"module %u overlaps the kernel", i);
 		expect(m->end >= m->start, "module %u: start %x end %x", i, m->start, m->end);
 		for (u32 j = 0; j < i; j++)
 			expect(m->start >= boot.modules[j].end || m->end <= boot.modules[j].start,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Area FPU: x87, SSE, AVX state is the guest's own, whatever exits happen. The payload itself is compiled without
- * vector code, so registers hold what the snippets put there.
+ * Area FPU: x87, SSE, AVX state is the guest's own, whatever exits happen. The payload itself is
+ * compiled without vector code, so registers hold what the snippets put there.
  */
 #include "tests/guest/lib/case.h"
 #include "tests/guest/lib/insn.h"
@@ -9,23 +9,23 @@
 #include "tests/guest/lib/multiboot.h"
 #include "tests/guest/lib/string.h"
 
-#define ROUNDS 300
+#define ROUNDS	      300
 #define XSTATE_AVX512 0xe7u
 
 static u8 pattern[2048] __aligned(64);
 static u8 result[2048] __aligned(64);
 
 /* Loads from RSI, then exits of every kind RBX times, then stores to RDI. */
-#define EXITS                                                                                      \
-	"1: push %rdi; push %rsi; push %rbx\n"                                                     \
-	"xor %eax, %eax; xor %ecx, %ecx; cpuid\n"                                                  \
-	"mov $0xc0000080, %ecx; rdmsr; wrmsr\n"                                                    \
-	"inb $0x21, %al; outb %al, $0x80\n"                                                        \
-	"mov %cr4, %rax; mov %rax, %cr4; mov %cr0, %rax; mov %rax, %cr0\n"                          \
-	"mov %cr3, %rax; mov %rax, %cr3; mov %cr8, %rax; mov %rax, %cr8\n"                          \
-	"mov %dr7, %rax; mov %rax, %dr7\n"                                                         \
-	"mov $0xfec00000, %eax; mov (%rax), %ecx; mov %ecx, (%rax)\n"                              \
-	"rdtsc; pause\n"                                                                           \
+#define EXITS                                                              \
+	"1: push %rdi; push %rsi; push %rbx\n"                             \
+	"xor %eax, %eax; xor %ecx, %ecx; cpuid\n"                          \
+	"mov $0xc0000080, %ecx; rdmsr; wrmsr\n"                            \
+	"inb $0x21, %al; outb %al, $0x80\n"                                \
+	"mov %cr4, %rax; mov %rax, %cr4; mov %cr0, %rax; mov %rax, %cr0\n" \
+	"mov %cr3, %rax; mov %rax, %cr3; mov %cr8, %rax; mov %rax, %cr8\n" \
+	"mov %dr7, %rax; mov %rax, %dr7\n"                                 \
+	"mov $0xfec00000, %eax; mov (%rax), %ecx; mov %ecx, (%rax)\n"      \
+	"rdtsc; pause\n"                                                   \
 	"pop %rbx; pop %rsi; pop %rdi; dec %ebx; jnz 1b\n"
 
 SNIPPET(sse_state,
@@ -38,10 +38,11 @@ SNIPPET(avx_state,
 	".irp n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\nvmovups 32*\\n(%rsi), %ymm\\n\n.endr\n" EXITS
 	".irp n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\nvmovups %ymm\\n, 32*\\n(%rdi)\n.endr\n");
 SNIPPET(avx512_state,
-	".irp n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31\n"
+	".irp "
+	"n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31\n"
 	"vmovups 64*\\n(%rsi), %zmm\\n\n.endr\n"
-	"mov $0x5aa5, %eax; kmovw %eax, %k1; mov $0x1234, %eax; kmovw %eax, %k7\n" EXITS
-	".irp n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31\n"
+	"mov $0x5aa5, %eax; kmovw %eax, %k1; mov $0x1234, %eax; kmovw %eax, %k7\n" EXITS ".irp "
+	"n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31\n"
 	"vmovups %zmm\\n, 64*\\n(%rdi)\n.endr\n"
 	"kmovw %k1, %eax; kmovw %k7, %edx\n");
 

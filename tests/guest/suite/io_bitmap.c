@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Area TASK, the guest's own I/O permission bitmap: which port instructions ring 3 may use (SDM 1 19.5.2). A
- * model decides what each access must do; the matrix runs instruction x width x IOPL x bitmap x
- * port, on ports that a hypervisor intercepts and others.
+ * Area TASK, the guest's own I/O permission bitmap: which port instructions ring 3 may use (SDM
+ * 1 19.5.2). A model decides what each access must do; the matrix runs instruction x width x IOPL x
+ * bitmap x port, on ports that a hypervisor intercepts and others.
  */
 #include "tests/guest/lib/case.h"
 #include "tests/guest/lib/insn.h"
@@ -33,10 +33,23 @@ static const struct access {
 	const u8 *code, *end;
 	u32 width, offset; /* offset of the port instruction in the code */
 } accesses[] = {
-#define ROW(n, width, offset) { #n, u_##n, u_##n##_end, width, offset }
-	ROW(inb, 1, 0),	  ROW(inw, 2, 0),   ROW(inl, 4, 0),   ROW(outb, 1, 0),	  ROW(outw, 2, 0),
-	ROW(outl, 4, 0),  ROW(insb, 1, 0),  ROW(insw, 2, 0),  ROW(insl, 4, 0),	  ROW(outsb, 1, 0),
-	ROW(outsw, 2, 0), ROW(outsl, 4, 0), ROW(rep_insb, 1, 5),
+#define ROW(n, width, offset)                         \
+	{                                             \
+#n, u_##n, u_##n##_end, width, offset \
+	}
+	ROW(inb, 1, 0),
+	ROW(inw, 2, 0),
+	ROW(inl, 4, 0),
+	ROW(outb, 1, 0),
+	ROW(outw, 2, 0),
+	ROW(outl, 4, 0),
+	ROW(insb, 1, 0),
+	ROW(insw, 2, 0),
+	ROW(insl, 4, 0),
+	ROW(outsb, 1, 0),
+	ROW(outsw, 2, 0),
+	ROW(outsl, 4, 0),
+	ROW(rep_insb, 1, 5),
 #undef ROW
 };
 
@@ -75,8 +88,8 @@ static void check(const struct access *a, u32 port, u32 iopl, u32 limit)
 	frame.rax = 0x11223344;
 	frame.rsi = frame.rdi = BUFFER;
 	run_frame(&frame);
-	if (!expect_equal(frame.vector, ok ? VECTOR_DONE : GP, "%s port %x IOPL %u limit %x", a->name,
-		    port, iopl, limit) ||
+	if (!expect_equal(frame.vector, ok ? VECTOR_DONE : GP, "%s port %x IOPL %u limit %x",
+		    a->name, port, iopl, limit) ||
 		ok)
 		return;
 	expect_equal(frame.error, 0, "%s port %x: error code", a->name, port);
@@ -85,7 +98,8 @@ static void check(const struct access *a, u32 port, u32 iopl, u32 limit)
 	expect_equal(frame.rdi, BUFFER, "%s port %x: RDI", a->name, port);
 }
 
-/* Harmless ports: DMA page register, 8259 mask, POST, nobody's, IOAPIC-less test area, straddling a byte. */
+/* Harmless ports: DMA page register, 8259 mask, POST, nobody's, IOAPIC-less test area, straddling a
+ * byte. */
 static const u16 ports[] = { 0x80, 0x87, 0x21, 0x1234, 0x1237, 0xcfc, 0xe0, 0x5fe };
 
 static void all_accesses(u32 port, u32 iopl, u32 limit)
@@ -112,7 +126,8 @@ CASE("IO-BITMAP", "TASK", "iopl", io_iopl)
 
 CASE("IO-BITMAP", "TASK", "each-bit", io_bits)
 {
-	/* Every pattern of the four bits from the port on, so that each width meets each straddle. */
+	/* Every pattern of the four bits from the port on, so that each width meets each straddle.
+	 */
 	for (u32 i = 0; i < ARRAY_SIZE(ports); i++) {
 		set_up(ALL_PORTS_LIMIT, 0xff);
 		for (u32 pattern = 0; pattern < 16; pattern++) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * suite.elf: every case that leaves the machine sane, batched into one boot. The command line selects cases by
- * area, id or name; options: trace=1 names each case before it runs, scratch=ADDRESS.
+ * suite.elf: every case that leaves the machine sane, batched into one boot. The command line
+ * selects cases by area, id or name; options: trace=1 names each case before it runs,
+ * scratch=ADDRESS.
  */
 #include "tests/guest/lib/case.h"
 #include "tests/guest/lib/multiboot.h"

@@ -4,9 +4,9 @@
 #include "tests/guest/lib/insn.h"
 #include "tests/guest/lib/multiboot.h"
 
-#define PATTERN 0x1122334455667788ull
-#define FEATURE_CONTROL_LOCK	BIT(0)
-#define FEATURE_CONTROL_VMX	(BIT(1) | BIT(2))
+#define PATTERN		     0x1122334455667788ull
+#define FEATURE_CONTROL_LOCK BIT(0)
+#define FEATURE_CONTROL_VMX  (BIT(1) | BIT(2))
 
 SNIPPET(do_rdmsr, "rdmsr\n");
 SNIPPET(do_wrmsr, "wrmsr\n");
@@ -33,9 +33,9 @@ static void expect_no_msr(u32 index)
 
 CASE("BUG-15", "MSR", "unknown", msr_unknown)
 {
-	static const u32 indexes[] = { 0x2000,	   0x2001,     0x1fff,	   0x80000000, 0xbfffffff,
-				       0xc0001fff, 0xc0002000, 0xffffffff, 0x12345678, 0x40000fff,
-				       0x3fffffff, 0xc0010117, 0x7fffffff, 0x00010000, 0xdeadbeef };
+	static const u32 indexes[] = { 0x2000, 0x2001, 0x1fff, 0x80000000, 0xbfffffff, 0xc0001fff,
+		0xc0002000, 0xffffffff, 0x12345678, 0x40000fff, 0x3fffffff, 0xc0010117, 0x7fffffff,
+		0x00010000, 0xdeadbeef };
 	u32 seed = 12345;
 
 	/* QEMU TCG answers every MSR it does not know with 0. */
@@ -112,10 +112,12 @@ CASE("BUG-15", "MSR", "values", msr_value_rules)
 		const struct msr_value *row = &msr_values[i];
 		u64 old = rdmsr(row->index), now;
 
-		expect_equal((u64)try_wrmsr(row->index, row->value), (u64)(row->legal ? NO_FAULT : GP),
-			"WRMSR %x %lx (%s)", row->index, row->value, row->why);
+		expect_equal((u64)try_wrmsr(row->index, row->value),
+			(u64)(row->legal ? NO_FAULT : GP), "WRMSR %x %lx (%s)", row->index,
+			row->value, row->why);
 		now = rdmsr(row->index);
-		expect_equal(now, row->legal ? row->value | (row->index == MSR_EFER ? lma : 0) : old,
+		expect_equal(now,
+			row->legal ? row->value | (row->index == MSR_EFER ? lma : 0) : old,
 			"MSR %x (%s)", row->index, row->why);
 		wrmsr(row->index, old);
 	}
@@ -123,8 +125,8 @@ CASE("BUG-15", "MSR", "values", msr_value_rules)
 
 CASE("BUG-07", "MSR", "syscall-msrs-over-exits", msr_syscall)
 {
-	static const u32 indexes[] = { MSR_STAR, MSR_LSTAR, MSR_CSTAR, MSR_FMASK, MSR_KERNEL_GS_BASE,
-				       MSR_FS_BASE, MSR_GS_BASE, 0x174, 0x175, 0x176 };
+	static const u32 indexes[] = { MSR_STAR, MSR_LSTAR, MSR_CSTAR, MSR_FMASK,
+		MSR_KERNEL_GS_BASE, MSR_FS_BASE, MSR_GS_BASE, 0x174, 0x175, 0x176 };
 	u64 old[ARRAY_SIZE(indexes)];
 
 	for (u32 i = 0; i < ARRAY_SIZE(indexes); i++) {
@@ -135,7 +137,8 @@ CASE("BUG-07", "MSR", "syscall-msrs-over-exits", msr_syscall)
 		cpuid(0, 0);
 		wrmsr(MSR_EFER, rdmsr(MSR_EFER) ^ EFER_SCE);
 		for (u32 i = 0; i < ARRAY_SIZE(indexes); i++)
-			expect_equal(rdmsr(indexes[i]), 0x1000 * (i + 1) + 0x100, "MSR %x", indexes[i]);
+			expect_equal(
+				rdmsr(indexes[i]), 0x1000 * (i + 1) + 0x100, "MSR %x", indexes[i]);
 	}
 	for (u32 i = 0; i < ARRAY_SIZE(indexes); i++)
 		wrmsr(indexes[i], old[i]);
@@ -177,7 +180,8 @@ CASE("BUG-65", "MSR", "tsc-aux", msr_tsc_aux)
 		expect_equal(rdtscp_aux(), i * 0x01010101, "RDTSCP");
 		expect_equal(rdmsr(MSR_TSC_AUX), i * 0x01010101, "TSC_AUX");
 	}
-	/* Bit 32 is reserved (#GP), but Bochs takes it, so that nothing can be said about it here. */
+	/* Bit 32 is reserved (#GP), but Bochs takes it, so that nothing can be said about it here.
+	 */
 	wrmsr(MSR_TSC_AUX, initial);
 }
 
@@ -190,10 +194,11 @@ CASE("BUG-28", "HW", "feature-control", msr_feature_control)
 	if (!expect_equal((u64)try_rdmsr(MSR_FEATURE_CONTROL, &value), (u64)NO_FAULT, "RDMSR 3a"))
 		return;
 	if (under_torpor())
-		expect_equal(value & (FEATURE_CONTROL_LOCK | FEATURE_CONTROL_VMX), FEATURE_CONTROL_LOCK,
-			"locked with VMX off");
+		expect_equal(value & (FEATURE_CONTROL_LOCK | FEATURE_CONTROL_VMX),
+			FEATURE_CONTROL_LOCK, "locked with VMX off");
 	if (value & FEATURE_CONTROL_LOCK)
-		expect_equal((u64)try_wrmsr(MSR_FEATURE_CONTROL, value), GP, "WRMSR 3a when locked");
+		expect_equal(
+			(u64)try_wrmsr(MSR_FEATURE_CONTROL, value), GP, "WRMSR 3a when locked");
 }
 
 CASE("BUG-29", "EPT", "mtrr-registers", msr_mtrr)
@@ -206,10 +211,14 @@ CASE("BUG-29", "EPT", "mtrr-registers", msr_mtrr)
 	expect_equal((u64)try_rdmsr(0x2ff, &type), (u64)NO_FAULT, "RDMSR MTRR_DEF_TYPE");
 	expect_equal((u64)try_wrmsr(0x2ff, type), (u64)NO_FAULT, "WRMSR MTRR_DEF_TYPE");
 	for (u32 i = 0; i < (cap & 0xff); i++) {
-		expect_equal((u64)try_rdmsr(0x200 + 2 * i, &value), (u64)NO_FAULT, "RDMSR MTRR base %u", i);
-		expect_equal((u64)try_wrmsr(0x200 + 2 * i, value), (u64)NO_FAULT, "WRMSR MTRR base %u", i);
-		expect_equal((u64)try_rdmsr(0x201 + 2 * i, &value), (u64)NO_FAULT, "RDMSR MTRR mask %u", i);
-		expect_equal((u64)try_wrmsr(0x201 + 2 * i, value), (u64)NO_FAULT, "WRMSR MTRR mask %u", i);
+		expect_equal((u64)try_rdmsr(0x200 + 2 * i, &value), (u64)NO_FAULT,
+			"RDMSR MTRR base %u", i);
+		expect_equal((u64)try_wrmsr(0x200 + 2 * i, value), (u64)NO_FAULT,
+			"WRMSR MTRR base %u", i);
+		expect_equal((u64)try_rdmsr(0x201 + 2 * i, &value), (u64)NO_FAULT,
+			"RDMSR MTRR mask %u", i);
+		expect_equal((u64)try_wrmsr(0x201 + 2 * i, value), (u64)NO_FAULT,
+			"WRMSR MTRR mask %u", i);
 	}
 	if (cap & BIT(8))
 		expect_equal((u64)try_rdmsr(0x250, &value), (u64)NO_FAULT, "RDMSR MTRR_FIX64K");
@@ -221,7 +230,8 @@ CASE("BUG-63", "MSR", "tsc-writes", msr_tsc)
 {
 	u64 before = rdtsc(), after;
 
-	if (!expect_equal((u64)try_wrmsr(0x10, before + 0x100000000000ull), (u64)NO_FAULT, "WRMSR TSC"))
+	if (!expect_equal(
+		    (u64)try_wrmsr(0x10, before + 0x100000000000ull), (u64)NO_FAULT, "WRMSR TSC"))
 		return;
 	after = rdtsc();
 	expect(after - before >= 0x100000000000ull && after - before < 0x108000000000ull,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Area DEV, port instructions: IN/OUT merging and INS/OUTS in all forms over a scratch port that reads back
- * what was written: the test device's latch, else the UART's scratch register (bytes) and PCI's address
- * register (dwords).
+ * Area DEV, port instructions: IN/OUT merging and INS/OUTS in all forms over a scratch port that
+ * reads back what was written: the test device's latch, else the UART's scratch register (bytes)
+ * and PCI's address register (dwords).
  */
 #include "tests/guest/lib/case.h"
 #include "tests/guest/lib/insn.h"
@@ -130,25 +130,30 @@ static void check_form(const struct form *f)
 	last = (f->down ? index - (u64)step * count : index + (u64)step * count);
 	if (f->address_size == 32)
 		last = (u32)last; /* a 32-bit result zero-extends */
-	expect_equal(f->input ? frame.rdi : frame.rsi, last, "index (in %d w %u as %u rep %d df %d)", f->input,
-		step, f->address_size, f->rep, f->down);
+	expect_equal(f->input ? frame.rdi : frame.rsi, last,
+		"index (in %d w %u as %u rep %d df %d)", f->input, step, f->address_size, f->rep,
+		f->down);
 	expect_equal(f->input ? frame.rsi : frame.rdi, 0x7777, "the other index");
 	if (f->rep)
-		expect_equal(f->address_size == 32 ? (u32)frame.rcx : frame.rcx, 0, "RCX after REP");
+		expect_equal(
+			f->address_size == 32 ? (u32)frame.rcx : frame.rcx, 0, "RCX after REP");
 	else
 		expect_equal(frame.rcx, upper | 1, "RCX without REP");
 	for (u32 i = 0; i < count; i++) {
 		u8 *at = f->down ? buffer + 128 - i * step : buffer + 128 + i * step;
 
 		if (f->input)
-			expect_equal(element(at, step), 0x80c3a55c & (step == 4 ? ~0u : (1u << 8 * step) - 1),
+			expect_equal(element(at, step),
+				0x80c3a55c & (step == 4 ? ~0u : (1u << 8 * step) - 1),
 				"element %u (w %u)", i, step);
 		else if (i == count - 1 && port != PCI_ADDRESS)
-			expect_equal(port_read(step, port), element(at, step), "port holds the last");
+			expect_equal(
+				port_read(step, port), element(at, step), "port holds the last");
 	}
 	if (f->input)
 		expect_equal(buffer[128 + (f->down ? step : count * step)],
-			(u8)((128 + (f->down ? step : count * step)) * 7 + 3), "byte behind the buffer");
+			(u8)((128 + (f->down ? step : count * step)) * 7 + 3),
+			"byte behind the buffer");
 }
 
 CASE("BUG-26", "DEV", "string-forms", ports_strings)
@@ -160,11 +165,11 @@ CASE("BUG-26", "DEV", "string-forms", ports_strings)
 	for (u32 bits = 0; bits < 32; bits++)
 		for (u32 w = 0; w < ARRAY_SIZE(widths); w++) {
 			struct form f = { .input = bits & 1,
-					  .rep = bits & 2,
-					  .down = bits & 4,
-					  .width = widths[w],
-					  .address_size = bits & 8 ? 32 : 64,
-					  .override = bits & 16 };
+				.rep = bits & 2,
+				.down = bits & 4,
+				.width = widths[w],
+				.address_size = bits & 8 ? 32 : 64,
+				.override = bits & 16 };
 
 			if (!(f.input && f.override)) /* INS ignores overrides */
 				check_form(&f);
@@ -211,7 +216,8 @@ static void check_page_end(bool input, u32 width)
 	expect_equal(frame.error, input ? PF_W : 0, "in %d w %u: error code", input, width);
 	expect_equal(frame.rip, (u64)code, "RIP at the instruction");
 	expect_equal(frame.rcx, COUNT - 3, "in %d w %u: RCX", input, width);
-	expect_equal(input ? frame.rdi : frame.rsi, WINDOW + PAGE_SIZE, "in %d w %u: index", input, width);
+	expect_equal(input ? frame.rdi : frame.rsi, WINDOW + PAGE_SIZE, "in %d w %u: index", input,
+		width);
 	if (input)
 		expect_equal(page[PAGE_SIZE - width], 0x5c, "last element");
 }

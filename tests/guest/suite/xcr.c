@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Area XCR: XSETBV and XGETBV (SDM 1 13.3). The oracle of legal values is computed from CPUID leaf 0xD. */
+/* Area XCR: XSETBV and XGETBV (SDM 1 13.3). The oracle of legal values is computed from CPUID leaf
+ * 0xD. */
 #include "tests/guest/lib/case.h"
 #include "tests/guest/lib/insn.h"
 
-#define X87	 BIT(0)
-#define SSE	 BIT(1)
-#define AVX	 BIT(2)
-#define MPX	 (BIT(3) | BIT(4))
-#define AVX512	 (BIT(5) | BIT(6) | BIT(7))
-#define AMX	 (BIT(17) | BIT(18))
-#define GARBAGE	 0xdeadbeef00000000ull
+#define X87	BIT(0)
+#define SSE	BIT(1)
+#define AVX	BIT(2)
+#define MPX	(BIT(3) | BIT(4))
+#define AVX512	(BIT(5) | BIT(6) | BIT(7))
+#define AMX	(BIT(17) | BIT(18))
+#define GARBAGE 0xdeadbeef00000000ull
 
 static u64 supported_xcr0(void)
 {

@@ -46,7 +46,7 @@ static const struct {
 	{ 0x484, FAKE_MSR_READ_ONLY, 0, CONTROLS(0x11ff, 0x3ffff) },
 	{ 0x485, FAKE_MSR_READ_ONLY, 0, 0x4004c1e7 }, /* MISC: exit information is read-only */
 	{ 0x486, FAKE_MSR_READ_ONLY, 0, 0x80000021 }, { 0x487, FAKE_MSR_READ_ONLY, 0, 0xffffffff },
-	{ 0x488, FAKE_MSR_READ_ONLY, 0, 0x2000 }, { 0x489, FAKE_MSR_READ_ONLY, 0, 0x3767ff },
+	{ 0x488, FAKE_MSR_READ_ONLY, 0, 0x2000 }, { 0x489, FAKE_MSR_READ_ONLY, 0, 0x776fff },
 	{ 0x48a, FAKE_MSR_READ_ONLY, 0, 0x2e },
 	{ 0x48b, FAKE_MSR_READ_ONLY, 0, CONTROLS(0, 0x2357cff) },
 	{ 0x48c, FAKE_MSR_READ_ONLY, 0, 0xf0106334141 },
@@ -127,7 +127,7 @@ static void reset_one(struct fake_cpu *cpu, u32 number)
 	cpu->cr0 = 0x80050033;
 	cpu->cr3 = 0x100000;
 	cpu->cr4 = 0x406a0; /* PAE PGE OSFXSR OSXMMEXCPT OSXSAVE */
-	cpu->cr4_valid = 0x3767ff;
+	cpu->cr4_valid = 0x776fff;
 	cpu->dr[6] = 0xffff0ff0;
 	cpu->dr[7] = 0x400;
 	cpu->xcr0 = 7;

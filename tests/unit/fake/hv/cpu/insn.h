@@ -75,6 +75,7 @@ void insn_invlpg(u64 address);
 void insn_wbinvd(void);
 void insn_cli(void);
 void insn_sti(void);
+void insn_take_interrupts(void);
 void insn_wait_for_interrupt(void);
 void insn_halt(void);
 void insn_pause(void);
