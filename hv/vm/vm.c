@@ -177,14 +177,16 @@ void vm_destroy(struct vm *vm)
 void vm_run(struct vm *vm)
 {
 	struct vcpu *vcpu = vm->vcpus[0];
+	u64 now;
 
 	guest_state_reset(&vm->cpuid);
 	/* VPIDs and, once freed, the tables' addresses serve one VM after the other. */
 	invalidate_ept_all();
 	if (vmx_machine.vpid)
 		invalidate_vpid_all();
-	status_event(
-		"{\"event\":\"enter\",\"vm\":\"%s\",\"tsc\":%lu}", vm->config->name, insn_rdtsc());
+	now = insn_rdtsc();
+	status_event("{\"event\":\"enter\",\"vm\":\"%s\",\"tsc\":%lu,\"guest_tsc\":%lu}",
+		vm->config->name, now, now - vm->start_tsc);
 	vcpu_run(vcpu);
 	vm->end_tsc = insn_rdtsc();
 }
