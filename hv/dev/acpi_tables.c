@@ -307,6 +307,25 @@ static u64 put_madt(struct builder *builder, u32 cpus)
 	return end_table(builder);
 }
 
+/* PCI Firmware 3.2 table 4-2, behind eight reserved bytes */
+struct mcfg {
+	u64 reserved;
+	u64 base;
+	u16 segment;
+	u8 first_bus, last_bus;
+	u32 reserved1;
+} __packed;
+_Static_assert(sizeof(struct mcfg) == 24, "PCI Firmware 3.2 4.1.2");
+
+static u64 put_mcfg(struct builder *builder)
+{
+	const struct mcfg mcfg = { .base = PCI_ECAM_BASE };
+
+	begin_table(builder, "MCFG", 1);
+	put(builder, &mcfg, sizeof(mcfg));
+	return end_table(builder);
+}
+
 /* AML (chapter 20) of one processor: Device (Cnnn) { Name (_HID, "ACPI0007") Name (_UID, n) } */
 struct aml_processor {
 	u8 device_op[2], package_length;
@@ -391,7 +410,7 @@ enum error acpi_tables_build(struct guest_memory *memory, u32 cpus, u64 *rsdp_ad
 		.revision = 2,
 		.length = sizeof(rsdp),
 	};
-	u64 facs, tables[3];
+	u64 facs, tables[4];
 
 	/* The product of cpus and an entry's size must not wrap: more never fit into the area. */
 	if (!cpus || cpus > GUEST_ACPI_SIZE / sizeof(struct aml_processor) ||
@@ -400,7 +419,8 @@ enum error acpi_tables_build(struct guest_memory *memory, u32 cpus, u64 *rsdp_ad
 	facs = put_facs(&builder);
 	tables[0] = put_fadt(&builder, facs, put_dsdt(&builder));
 	tables[1] = put_madt(&builder, cpus);
-	tables[2] = put_processor_ssdt(&builder, cpus);
+	tables[2] = put_mcfg(&builder);
+	tables[3] = put_processor_ssdt(&builder, cpus);
 	rsdp.rsdt = (u32)put_root(&builder, "RSDT", tables, ARRAY_SIZE(tables), 4);
 	rsdp.xsdt = put_root(&builder, "XSDT", tables, ARRAY_SIZE(tables), 8);
 	rsdp.checksum = checksum_of(&rsdp, RSDP_V1_SIZE);

@@ -20,7 +20,7 @@ DefinitionBlock ("", "DSDT", 2, "TORPOR", "TORPOR  ", 1)
             Name (_BBN, 0)
             Name (_CRS, ResourceTemplate ()
             {
-                WordBusNumber (ResourceProducer, MinFixed, MaxFixed, PosDecode, 0, 0, 0xff, 0, 0x100)
+                WordBusNumber (ResourceProducer, MinFixed, MaxFixed, PosDecode, 0, 0, 0, 0, 1)
                 // The configuration mechanism's own ports, and all others for devices behind it.
                 IO (Decode16, 0xcf8, 0xcf8, 1, 8)
                 WordIO (ResourceProducer, MinFixed, MaxFixed, PosDecode, EntireRange,

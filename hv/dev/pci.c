@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * PCI configuration space (PCI 3.0, 3.2.2.3.2). Called by ports.c.
+ * PCI configuration space (PCI 3.0 3.2.2.3.2, PCI Express 5.0 7.2.2). Called by ports.c and
+ * platform.c.
  */
 #include "hv/dev/board.h"
 #include "hv/lib/string.h"
@@ -29,12 +30,22 @@ static bool writable(u32 offset)
 	return offset == 0x0d || offset == 0x3c || offset >= 0x40;
 }
 
-/* The configuration space that is selected, or NULL. */
+/* The configuration space of a function (bus, device and function number), or NULL. */
+static u8 *space_of(struct pci *pci, u32 function)
+{
+	return function == 0 ? pci->host_bridge : NULL;
+}
+
 static u8 *selected(struct pci *pci)
 {
-	if (!(pci->address & ENABLE) || FUNCTION(pci->address) != 0)
-		return NULL;
-	return pci->host_bridge;
+	return pci->address & ENABLE ? space_of(pci, FUNCTION(pci->address)) : NULL;
+}
+
+static void write_space(u8 *space, u32 offset, u32 size, u32 value)
+{
+	for (u32 i = 0; i < size; i++)
+		if (writable(offset + i))
+			space[offset + i] = (u8)(value >> 8 * i);
 }
 
 u32 pci_read(struct platform *platform, u16 port, u32 size)
@@ -67,10 +78,40 @@ void pci_write(struct platform *platform, u16 port, u32 size, u32 value)
 			board_stop(platform, STOP_RESET, 0);
 		pci->reset = value & RESET_BITS;
 	} else if (port >= CONFIG_DATA && space) {
-		for (u32 i = 0; i < size; i++)
-			if (writable(offset + i))
-				space[offset + i] = (u8)(value >> 8 * i);
+		write_space(space, offset, size, value);
 	}
+}
+
+/* The space of the function at that offset; *offset becomes the register. NULL: nothing answers. */
+static u8 *memory_space(struct platform *platform, u32 *offset, u32 size)
+{
+	u32 function = *offset >> 12;
+
+	*offset &= PAGE_MASK;
+	if (size > 4 || (*offset & 3) + size > 4)
+		return NULL;
+	return space_of(&platform->pci, function);
+}
+
+u32 pci_memory_read(struct platform *platform, u32 offset, u32 size)
+{
+	u8 *space = memory_space(platform, &offset, size);
+	u32 value = 0;
+
+	if (!space)
+		return all_ones(size);
+	/* No extended capabilities: the first one's header reads 0 (PCI Express 5.0 7.9.1). */
+	if (offset < sizeof(platform->pci.host_bridge))
+		memcpy(&value, space + offset, size);
+	return value;
+}
+
+void pci_memory_write(struct platform *platform, u32 offset, u32 size, u32 value)
+{
+	u8 *space = memory_space(platform, &offset, size);
+
+	if (space && offset < sizeof(platform->pci.host_bridge))
+		write_space(space, offset, size, value);
 }
 
 void pci_reset(struct platform *platform)

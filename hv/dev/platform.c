@@ -139,6 +139,9 @@ bool platform_mmio_read(struct platform *platform, u32 vcpu, gpa_t address, u32 
 		if (size <= 4)
 			*value = part(ioapic_read(platform, address.value & PAGE_MASK & ~3u),
 				address, size);
+	} else if (address.value - PCI_ECAM_BASE < PCI_ECAM_SIZE) {
+		if (size <= 4)
+			*value = pci_memory_read(platform, address.value - PCI_ECAM_BASE, size);
 	} else if ((bytes = scratch(platform, address, size))) {
 		*value = 0;
 		memcpy(value, bytes, size);
@@ -161,6 +164,8 @@ bool platform_mmio_write(struct platform *platform, u32 vcpu, gpa_t address, u32
 		/* IOREGSEL has 8 bits and takes 8-bit writes (82093AA 3.0). */
 		if (size == 4 || (offset == 0 && size < 4))
 			ioapic_write(platform, offset, (u32)value);
+	} else if (address.value - PCI_ECAM_BASE < PCI_ECAM_SIZE) {
+		pci_memory_write(platform, address.value - PCI_ECAM_BASE, size, value);
 	} else if ((bytes = scratch(platform, address, size))) {
 		memcpy(bytes, &value, size);
 	} else {

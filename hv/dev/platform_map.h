@@ -10,6 +10,9 @@
 #define IOAPIC_BASE	  0xfec00000ull
 #define IOAPIC_PINS	  24
 #define IOAPIC_ID	  0 /* of the ID register at reset, of the ACPI and the MP tables */
+/* PCI configuration space, memory mapped: bus 0 alone (PCI Firmware 3.2 4.1). RAM ends below it. */
+#define PCI_ECAM_BASE	  0xe0000000ull
+#define PCI_ECAM_SIZE	  0x100000ull
 #define MMIO_SCRATCH	  0xff000000ull /* test-device: 64 KiB */
 #define MMIO_SCRATCH_SIZE 0x10000ull
 

@@ -5,7 +5,7 @@
 IASL	:= iasl
 # NAME=EXPRESSION in terms of the headers' constants. iasl does no arithmetic inside descriptors.
 DSDT_CONSTANTS := S5_SLEEP_TYPE=S5_SLEEP_TYPE IRQ_COM1=IRQ_COM1 IRQ_RTC=IRQ_RTC \
-	PCI_WINDOW=GUEST_HOLE PCI_WINDOW_LAST=IOAPIC_BASE-1 PCI_WINDOW_SIZE=IOAPIC_BASE-GUEST_HOLE
+	PCI_WINDOW=GUEST_HOLE PCI_WINDOW_LAST=PCI_ECAM_BASE-1 PCI_WINDOW_SIZE=PCI_ECAM_BASE-GUEST_HOLE
 
 $(BUILD)/hv/dev/dsdt_constants.h: hv/dev/targets.mk hv/dev/platform_map.h hv/vm/guest_memory.h
 	$(Q)mkdir -p $(@D)

@@ -29,6 +29,8 @@ u32 guest_map_build(const struct guest_memory *memory, struct guest_map_entry ma
 		   use. */
 		{ gpa(GUEST_LOW_RAM_END), GUEST_BIOS_END - GUEST_LOW_RAM_END, GUEST_MAP_RESERVED },
 		{ gpa(GUEST_BIOS_END), guest_low_memory(memory) - GUEST_BIOS_END, GUEST_MAP_RAM },
+		/* An operating system believes MCFG only if the map says the same. */
+		{ gpa(PCI_ECAM_BASE), PCI_ECAM_SIZE, GUEST_MAP_RESERVED },
 		{ gpa(FIXED_DEVICES), SIZE_4G - FIXED_DEVICES, GUEST_MAP_RESERVED },
 		{ gpa(SIZE_4G), guest_high_memory(memory), GUEST_MAP_RAM },
 	};

@@ -10,7 +10,7 @@
 
 enum guest_map_type { GUEST_MAP_RAM = 1, GUEST_MAP_RESERVED = 2 };
 
-#define GUEST_MAP_MAX 6
+#define GUEST_MAP_MAX 7
 
 #define GUEST_LOW_RAM_END 0xa0000ull  /* 640 KiB: above it a PC has video memory and ROMs */
 #define GUEST_BIOS_END	  0x100000ull /* 1 MiB */

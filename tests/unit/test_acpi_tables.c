@@ -325,7 +325,7 @@ static void run(const char *directory, const char *command, const char *forbidde
 
 static void test_iasl_round_trip(void **state)
 {
-	static const char *const names[] = { "FACP", "APIC", "SSDT" };
+	static const char *const names[] = { "FACP", "APIC", "MCFG", "SSDT" };
 	struct fixture *fixture = *state;
 	char directory[] = "/tmp/torpor-acpi-XXXXXX", line[300];
 	const u8 *dsdt;
@@ -351,7 +351,8 @@ static void test_iasl_round_trip(void **state)
 	 * SSDT, whose small numbers iasl writes shorter).
 	 */
 	run(directory,
-		"for t in FACP APIC XSDT FACS DSDT SSDT; do iasl -we -p again-$t $t.dsl || exit 1; "
+		"for t in FACP APIC MCFG XSDT FACS DSDT SSDT; do iasl -we -p again-$t $t.dsl || "
+		"exit 1; "
 		"[ $t = SSDT ] || [ $(stat -c %s $t.aml) = $(stat -c %s again-$t.aml) ] || exit 1; "
 		"done",
 		"[1-9][0-9]* (errors|warnings)");

@@ -18,6 +18,8 @@ static enum kind oracle(u64 address, u64 size)
 		return RESERVED; /* EBDA, video, BIOS with the ACPI tables */
 	if (address < below)
 		return RAM;
+	if (address >= 0xe0000000 && address < 0xe0100000)
+		return RESERVED; /* PCI configuration space */
 	if (address >= 0xfec00000 && address < 0x100000000)
 		return RESERVED; /* IOAPIC, LAPIC, test device */
 	if (address >= 0x100000000 && address - 0x100000000 < size - below)
@@ -41,7 +43,8 @@ static void test_map(void **state)
 	(void)state;
 	for (u32 s = 0; s < ARRAY_SIZE(sizes); s++) {
 		const u64 marks[] = { 0, 0x9fc00, 0xa0000, 0xe0000, 0x100000, sizes[s], 0xc0000000,
-			0xfec00000, 0x100000000, 0x100000000 + sizes[s] - 0xc0000000 };
+			0xe0000000, 0xe0100000, 0xfec00000, 0x100000000,
+			0x100000000 + sizes[s] - 0xc0000000 };
 		struct guest_memory ram = { .size = sizes[s] };
 		struct guest_map_entry map[GUEST_MAP_MAX];
 		u32 count = guest_map_build(&ram, map);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* PCI configuration space by mechanism 1, and the reset register among its ports. */
+/* PCI configuration space by mechanism 1 and by memory, and the reset register among the ports. */
 #include "platform_fixture.h"
 
 static u32 config_read(struct fixture *f, u32 address, u16 port, u32 size)
@@ -40,6 +40,40 @@ static void test_mechanism_1(void **state)
 	fixture_free(f);
 }
 
+static u32 memory_read(struct fixture *f, u32 offset, u32 size)
+{
+	u64 value;
+
+	assert_true(platform_mmio_read(f->platform, 0, gpa(0xe0000000 + offset), size, &value));
+	return (u32)value;
+}
+
+/* The memory-mapped space is the same registers; behind byte 255 of a function there is nothing. */
+static void test_memory_mapped(void **state)
+{
+	struct fixture *f = fixture_new(1, 100000000);
+	u64 value;
+
+	(void)state;
+	for (u32 reg = 0; reg < 256; reg += 4)
+		assert_int_equal(
+			memory_read(f, reg, 4), config_read(f, 0x80000000 | reg, 0xcfc, 4));
+	assert_true(platform_mmio_write(f->platform, 0, gpa(0xe000003c), 1, 0x5a));
+	assert_int_equal(config_read(f, 0x8000003c, 0xcfc, 1), 0x5a);
+	assert_int_equal(memory_read(f, 2, 2), 0x1237);
+	assert_int_equal(memory_read(f, 0x100, 4), 0);
+	assert_int_equal(memory_read(f, 0xffc, 4), 0);
+	/* Across a dword, eight bytes, other functions, the end of the bus. */
+	assert_int_equal(memory_read(f, 2, 4), 0xffffffff);
+	assert_true(platform_mmio_read(f->platform, 0, gpa(0xe0000000), 8, &value));
+	assert_int_equal(value, ~0ull);
+	for (u32 function = 1; function < 256; function++)
+		assert_int_equal(memory_read(f, function << 12, 4), 0xffffffff);
+	assert_false(platform_mmio_read(f->platform, 0, gpa(0xe0100000), 4, &value));
+	assert_true(platform_mmio_write(f->platform, 0, gpa(0xe00fffff), 1, 1));
+	fixture_free(f);
+}
+
 static void test_reset_register(void **state)
 {
 	struct fixture *f = fixture_new(1, 100000000);
@@ -60,6 +94,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_mechanism_1),
+		cmocka_unit_test(test_memory_mapped),
 		cmocka_unit_test(test_reset_register),
 	};
 
