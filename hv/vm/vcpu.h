@@ -70,7 +70,7 @@ struct vcpu {
 	u64 timer_deadline; /* what the preemption timer or the host timer is set to */
 	u32 access_reports; /* lines logged about accesses that were not emulated (vmx/access.c) */
 	u64 access_reported_page;
-	bool halted;	    /* HLT: nothing runs until an event can be delivered */
+	bool halted; /* HLT: nothing runs until an event can be delivered */
 	struct fetch_cache fetch;
 };
 
