@@ -223,4 +223,17 @@ static inline bool exception_queued(u32 vector)
 	       vcpu.events.info == (EVENT_VALID | EVENT_ERROR_CODE | 3u << 8 | vector);
 }
 
+/* Exit qualification of an EPT violation (SDM 3C table 28-7). */
+#define VIOLATION_READ	BIT(0)
+#define VIOLATION_WRITE BIT(1)
+#define VIOLATION_VALID (BIT(7) | BIT(8))
+
+static inline void violation(u64 linear, u64 physical, u64 access)
+{
+	fake_vmcs_put(VMCS_EXIT_REASON, EXIT_EPT_VIOLATION);
+	fake_vmcs_put(VMCS_EXIT_QUALIFICATION, access | VIOLATION_VALID);
+	fake_vmcs_put(VMCS_GUEST_LINEAR_ADDRESS, linear);
+	fake_vmcs_put(VMCS_GUEST_PHYSICAL_ADDRESS, physical);
+}
+
 #endif
