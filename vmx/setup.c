@@ -32,8 +32,10 @@
 
 static u32 vpid_of(const struct vcpu *vcpu)
 {
-	/* 0 is the host's (SDM 3C 29.1). VMs run one after the other, their translations flushed
-	 * between. */
+	/*
+	 * 0 is the host's (SDM 3C 29.1). VMs run one after the other, their translations flushed
+	 * between.
+	 */
 	return VPID_FIRST + vcpu->id;
 }
 
@@ -78,11 +80,11 @@ static void write_controls(struct vcpu *vcpu)
 		vmcs_write(VMCS_ENCLS_EXITING_BITMAP, ~0ull);
 }
 
-void vmcs_write_host_cpu(struct vcpu *vcpu)
+/* The fields that name this CPU. */
+static void write_host_cpu(void)
 {
 	struct cpu *cpu = this_cpu();
 
-	(void)vcpu;
 	vmcs_write(VMCS_HOST_CR3, insn_read_cr3());
 	vmcs_write(VMCS_HOST_GS_BASE, (u64)cpu);
 	vmcs_write(VMCS_HOST_TR_BASE, (u64)cpu->tss);
@@ -114,7 +116,7 @@ static void write_host_state(struct vcpu *vcpu, bool profile)
 	vmcs_write(VMCS_HOST_SYSENTER_EIP, 0);
 	vmcs_write(VMCS_HOST_RSP, (u64)vcpu);
 	vmcs_write(VMCS_HOST_RIP, (u64)(profile ? vmx_exit_stub_profile : vmx_exit_stub));
-	vmcs_write_host_cpu(vcpu);
+	write_host_cpu();
 }
 
 struct segment_fields {
@@ -184,14 +186,10 @@ enum error vcpu_vmcs_create(struct vcpu *vcpu, const struct guest_entry *entry)
 	if (error)
 		return error;
 	error = frames_alloc(1, PAGE_SIZE, &vcpu->msr_bitmap);
-	if (error) {
-		frames_free(vcpu->vmcs, 1);
+	if (error)
 		return error;
-	}
-	if (insn_vmclear(vcpu->vmcs) != VMX_SUCCEED || insn_vmptrld(vcpu->vmcs) != VMX_SUCCEED) {
-		vcpu_vmcs_destroy(vcpu);
+	if (insn_vmclear(vcpu->vmcs) != VMX_SUCCEED || insn_vmptrld(vcpu->vmcs) != VMX_SUCCEED)
 		return ERR_HARDWARE;
-	}
 	vcpu->launched = false;
 	write_controls(vcpu);
 	write_host_state(vcpu, vcpu->vm->profile);
@@ -202,9 +200,13 @@ enum error vcpu_vmcs_create(struct vcpu *vcpu, const struct guest_entry *entry)
 
 void vcpu_vmcs_destroy(struct vcpu *vcpu)
 {
+	/* No frame has address 0: what creation did not come to is not there. */
+	if (vcpu->msr_bitmap.value)
+		frames_free(vcpu->msr_bitmap, 1);
+	if (!vcpu->vmcs.value)
+		return;
 	/* SDM 3C 25.11.3: the memory is the processor's until VMCLEAR. */
 	if (insn_vmclear(vcpu->vmcs) != VMX_SUCCEED)
 		panic("VMCLEAR failed");
 	frames_free(vcpu->vmcs, 1);
-	frames_free(vcpu->msr_bitmap, 1);
 }
