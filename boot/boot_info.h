@@ -2,15 +2,13 @@
 /*
  * What the UEFI loader hands to the hypervisor: the only thing the two share. All pointers in it
  * are host-physical addresses of memory that the loader allocated as EfiLoaderData and that stays
- * valid until the hypervisor frees it. Both sides are built from the same tree, so there is no
- * version.
+ * valid until the hypervisor frees it. Both sides are of one build: there is no version.
  *
  * State at hv_start(struct boot_info *): 64-bit mode, interrupts off, no boot services any more;
  * RDI points to this structure through the direct map; RSP is on the loader's boot stack (16 KiB,
  * guard page below, in the direct map's address range). Temporary page tables of the loader's map
  *   - the hypervisor's ELF segments at HV_IMAGE_BASE.. with the rights of their program headers,
- *   - all memory below 4 GiB and all that the memory map names at HV_DIRECT_MAP (writable,
- * no-execute),
+ *   - all below 4 GiB and all that the memory map names at HV_DIRECT_MAP (writable, no-execute),
  *   - nothing that the hypervisor needs in the low half.
  * EFER.NXE, CR0.WP and CR4.PAE are set.
  */
@@ -39,8 +37,7 @@ struct boot_file {
 	u64 address; /* page aligned, host-physical */
 	u64 size;    /* bytes */
 	char name[CONFIG_PATH_MAX];
-	char cmdline[CONFIG_CMDLINE_MAX]; /* of a multiboot module: the text behind the file's name
-					   */
+	char cmdline[CONFIG_CMDLINE_MAX]; /* of a multiboot module: what follows its name */
 };
 
 /* One [vm NAME] section. */
@@ -55,7 +52,7 @@ struct vm_config {
 	u32 cpus;
 	enum config_paging paging;
 	bool console;	  /* the VM's COM1 is the host's console */
-	bool test_device; /* exit port 0xf4, port latch 0xe0.., MMIO scratch: PLATFORM.md */
+	bool test_device; /* all of hv/dev/test_device.h */
 	bool exit_port;	  /* the exit port 0xf4 alone */
 };
 

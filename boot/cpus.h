@@ -5,8 +5,10 @@
 
 #include "boot/boot_info.h"
 
-/* Fills info->cpus, the BSP first: from EFI_MP_SERVICES_PROTOCOL, else the MADT, else the BSP
- * alone. */
+/*
+ * Fills info->cpus, the BSP first: from EFI_MP_SERVICES_PROTOCOL, else the MADT, else the BSP
+ * alone.
+ */
 void cpus_find(struct boot_info *info);
 
 #endif

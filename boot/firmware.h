@@ -14,7 +14,8 @@ extern EFI_HANDLE firmware_image;
 /* Also turns the boot manager's watchdog off and measures the TSC. */
 void firmware_init(EFI_HANDLE image, EFI_SYSTEM_TABLE *system);
 
-/* Zeroed whole pages for `size` bytes; 0 if there are none. The address is physical and a pointer.
+/*
+ * Zeroed whole pages for `size` bytes; 0 if there are none. The address is physical and a pointer.
  */
 u64 firmware_allocate(u64 size);
 void firmware_free(u64 address);

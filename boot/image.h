@@ -7,8 +7,10 @@
 
 #include "boot/boot_info.h"
 
-/* Copies the hypervisor's segments to pages of their own, lists them in *info and tells the entry
- * point's linear address. */
+/*
+ * Copies the hypervisor's segments to pages of their own, lists them in *info and tells the entry
+ * point's linear address.
+ */
 EFI_STATUS image_load(struct boot_info *info, u64 *entry);
 
 #endif

@@ -7,7 +7,8 @@
 
 #include "hv/lib/types.h"
 
-/* EFI_SUCCESS, or a refusal that has been reported: a feature is missing that the hypervisor needs.
+/*
+ * EFI_SUCCESS, or a refusal that has been reported: a feature is missing that the hypervisor needs.
  */
 EFI_STATUS processor_check(void);
 

@@ -10,7 +10,8 @@
 
 #include "hv/lib/types.h"
 
-/* Says whether the firmware's own console is on a serial port: then nothing is written to it twice.
+/*
+ * Says whether the firmware's own console is on a serial port: then nothing is written to it twice.
  */
 void report_init(void);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* From the loader's hand-over to the machine's power-off: starts the host, then runs the VMs in
- * their order. */
+/*
+ * The main line: switches VMX on, runs the VMs in their order, powers the machine off. Called by
+ * hv/cpu/boot.c on the boot CPU's own stack, interrupts off.
+ */
 #include "hv/main.h"
 #include "boot/boot_info.h"
 #include "hv/cpu/boot.h"
@@ -19,7 +21,8 @@
 #define STATUS_MACHINE	 66
 #define STATUS_BAD_GUEST 64
 
-/* The processor's brand string (SDM 2A CPUID, leaves 0x80000002 to 4), without its leading spaces.
+/*
+ * The processor's brand string (SDM 2A CPUID, leaves 0x80000002 to 4), without its leading spaces.
  */
 static const char *brand(char buffer[49])
 {
@@ -86,7 +89,8 @@ static u32 run_vm(struct vm_config *config, bool profile)
 	struct vm *vm;
 	u32 status;
 
-	/* What follows may take seconds without interrupts: the log so far is to be seen meanwhile.
+	/*
+	 * What follows may take seconds without interrupts: the log so far is to be seen meanwhile.
 	 */
 	console_flush();
 	if (vm_create(config, profile, &vm)) {

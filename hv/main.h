@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The hypervisor's main line, called by host start-up (hv/cpu/boot.c) on the boot CPU's own stack.
+/*
+ * The hypervisor's main line, called by host start-up (hv/cpu/boot.c) on the boot CPU's own stack.
  */
 #ifndef HV_MAIN_H
 #define HV_MAIN_H

@@ -62,7 +62,8 @@ bool __must_check access_linear(struct guest_access *access, enum segment segmen
 bool __must_check access_translate(struct guest_access *access, gva_t linear, u32 size, u32 kind,
 	struct guest_operand *operand);
 
-/* Never fail. Where neither RAM nor device is, reads are all ones and writes vanish, as on a bus.
+/*
+ * Never fail. Where neither RAM nor device is, reads are all ones and writes vanish, as on a bus.
  */
 u64 access_read(struct guest_access *access, const struct guest_operand *operand);
 void access_write(struct guest_access *access, const struct guest_operand *operand, u64 value);

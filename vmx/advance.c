@@ -12,10 +12,8 @@
 #define INTERRUPTIBILITY_MASK (BIT(0) | BIT(1)) /* blocking by STI, by MOV SS */
 
 /*
- * RIP crossed a multiple of 64 KiB. In legacy and compatibility mode EIP wraps at 4 GiB; in 16-bit
- * code the processor lets IP run past 0xffff into the limit check of the next fetch (SDM
- * 3A 5.3, 20.1.1), except where the offset is 16 bits wide by nature: real-address and virtual-8086
- * mode.
+ * RIP crossed a multiple of 64 KiB. 16-bit code wraps there, 32-bit code at 4 GiB (SDM 1 3.3.7 and
+ * 3A 20.1.1).
  */
 static __attribute__((noinline, cold)) u64 wrap_rip(u64 rip)
 {

@@ -70,7 +70,8 @@ static const struct control_row rows[] = {
 		SECONDARY_EPT, "unrestricted guest", true },
 	{ CONTROLS_SECONDARY, SECONDARY_VPID, WANTED, CONTROLS_PRIMARY, PRIMARY_ACTIVATE_SECONDARY,
 		"VPID", true },
-	/* All guest memory is write-back and no device is passed through: nothing needs the flush.
+	/*
+	 * All guest memory is write-back and no device is passed through: nothing needs the flush.
 	 */
 	{ CONTROLS_SECONDARY, SECONDARY_WBINVD_EXITING, WANTED, CONTROLS_PRIMARY,
 		PRIMARY_ACTIVATE_SECONDARY, "WBINVD exiting", false },

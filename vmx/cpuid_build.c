@@ -195,7 +195,8 @@ static void build_topology(const struct build *b, u32 leaf)
 	leaf_slot(b->policy, leaf)->dynamic = CPUID_LEAF_TOPOLOGY;
 }
 
-/* XCR0 bits whose state is switched and whose area is consistent; the rest of the host's is hidden.
+/*
+ * XCR0 bits whose state is switched and whose area is consistent; the rest of the host's is hidden.
  */
 static u64 usable_xcr0(const struct build *b)
 {

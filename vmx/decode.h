@@ -82,7 +82,8 @@ struct insn {
 	u8 address_size; /* bytes: 2, 4, 8 */
 	u8 reg, rm;	 /* registers, REX included; 4..7 of size 1 without REX: AH, CH, DH, BH */
 
-	/* The memory operand of ModRM or moffs: segment:[base + (index << scale) + displacement].
+	/*
+	 * The memory operand of ModRM or moffs: segment:[base + (index << scale) + displacement].
 	 */
 	bool memory;
 	bool rip_relative; /* displacement counts from the next instruction */

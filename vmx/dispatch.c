@@ -30,8 +30,10 @@ const struct exit_row exit_table[EXIT_REASONS] = {
 	/* CR4.SMXE cannot be set: #UD comes first; listed for completeness. */
 	[EXIT_GETSEC] = { exit_undefined, 0 },
 	[EXIT_HLT] = { exit_hlt, 0 },
-	/* A guest must not throw away dirty lines of the machine (SDM 2A INVD); its memory is
-	   coherent. */
+	/*
+	 * A guest must not throw away dirty lines of the machine (SDM 2A INVD); its memory is
+	 * coherent.
+	 */
 	[EXIT_INVD] = { exit_skip, 0 },
 	[EXIT_INVLPG] = { exit_unexpected, ALL },
 	/* No PMU: every counter is out of range, and that is #GP(0) (SDM 2B RDPMC). */

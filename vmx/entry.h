@@ -13,8 +13,10 @@
  */
 enum exit_action vmx_enter(struct vcpu *vcpu);
 
-/* Exit stubs: labels for HOST_RIP, not functions. The second one adds up the time spent in the
- * host. */
+/*
+ * Exit stubs: labels for HOST_RIP, not functions. The second one adds up the time spent in the
+ * host.
+ */
 extern const char vmx_exit_stub[], vmx_exit_stub_profile[];
 
 #endif

@@ -39,8 +39,10 @@ static enum fault_class fault_class(u32 vector)
 	}
 }
 
-/* Exceptions that report the instruction itself, to be run again with RFLAGS.RF set (SDM
- * 3B 17.3.1.1). */
+/*
+ * Exceptions that report the instruction itself, to be run again with RFLAGS.RF set (SDM 3B
+ * 17.3.1.1).
+ */
 static bool is_fault(u32 vector)
 {
 	return vector != VECTOR_DB && vector != VECTOR_BP && vector != VECTOR_OF &&

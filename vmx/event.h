@@ -37,8 +37,10 @@ enum event_type {
 #define NMI_PENDING_MAX 2
 
 struct event_state {
-	/* An event in the layout of the entry interruption-information field; 0: none. It was
-	 * queued by a handler or is what an exit interrupted, and goes in at the next entry. */
+	/*
+	 * An event in the layout of the entry interruption-information field; 0: none. It was
+	 * queued by a handler or is what an exit interrupted, and goes in at the next entry.
+	 */
 	u32 info;
 	u32 error_code;
 	u32 instruction_length; /* of software events: how far the return address lies behind */
@@ -73,12 +75,16 @@ void event_restore_nmi_blocking(void);
 /* An NMI for the guest; kept until it can be taken. */
 void event_queue_nmi(struct vcpu *vcpu);
 
-/* Right before an entry: writes the injection fields, opens and closes windows, sets the TPR
- * threshold. */
+/*
+ * Right before an entry: writes the injection fields, opens and closes windows, sets the TPR
+ * threshold.
+ */
 void event_prepare_entry(struct vcpu *vcpu);
 
-/* True if the guest, were it halted, would go on: SDM 3A 8.10.1 (HLT ends on NMI or unmasked
- * interrupt). */
+/*
+ * True if the guest, were it halted, would go on: SDM 3A 8.10.1 (HLT ends on NMI or unmasked
+ * interrupt).
+ */
 bool event_deliverable(struct vcpu *vcpu);
 
 #endif

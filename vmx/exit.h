@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* clang-format off: the list is laid out by hand */
 /*
- * What an exit handler may do. A handler runs with interrupts off on the CPU whose VMCS is the
- * vCPU's; it ends in one of these: return complete_instruction(vcpu);         the instruction was
- * emulated: RIP behind it, shadows dropped, single-step trap pending (SDM 3B 17.3.1.4) return
- * raise_exception(vcpu, ...);         a fault: RIP stays at the instruction return EXIT_RESUME;
- * nothing to skip return EXIT_RELOAD / EXIT_STOP             see below
+ * What an exit handler may do. It runs with interrupts off on the CPU whose VMCS is the vCPU's, and
+ * ends in one of these:
+ *
+ *   return complete_instruction(vcpu);    emulated: RIP behind it, the STI and MOV-SS shadow
+ *                                         dropped, a single step's trap pending (SDM 3B 17.3.1.4)
+ *   return raise_exception(vcpu, ...);    a fault: RIP stays at the instruction
+ *   return EXIT_RESUME;                   nothing to skip: the guest does it again, or never began
+ *   return EXIT_RELOAD, EXIT_STOP;        see enum exit_action
  */
+/* clang-format on */
 #ifndef VMX_EXIT_H
 #define VMX_EXIT_H
 

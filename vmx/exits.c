@@ -14,8 +14,10 @@
 
 #define INTERRUPTION_NMI_UNBLOCKED BIT(12)
 
-/* DR6 (SDM 3B 17.2.3): B0 to B3, BD, BS, RTM as the exit qualification reports them (3C table
- * 28-1). */
+/*
+ * DR6 (SDM 3B 17.2.3): B0 to B3, BD, BS, RTM as the exit qualification reports them (3C table
+ * 28-1).
+ */
 #define QUALIFICATION_DR6      (0xfull | BIT(13) | BIT(14))
 #define QUALIFICATION_BUS_LOCK BIT(11)
 #define QUALIFICATION_RTM      BIT(16)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reset values of the state that stays in the processor (SDM 3A table 9-1). Called before a VM's
- * first entry. */
+/*
+ * Reset values of the state that stays in the processor (SDM 3A table 9-1). Called before a VM's
+ * first entry.
+ */
 #include "vmx/guest_state.h"
 
 #include "hv/cpu/insn.h"
@@ -28,7 +30,8 @@ void guest_state_reset(const struct cpuid_policy *policy)
 	if (has_xsave()) {
 		struct cpuid_regs d = insn_cpuid(0xd, 0);
 
-		/* With every component enabled, an XRSTOR from an empty image initialises them all.
+		/*
+		 * With every component enabled, an XRSTOR from an empty image initialises them all.
 		 */
 		insn_xsetbv(0, (u64)d.edx << 32 | d.eax);
 		fpu_init_xsave();

@@ -11,12 +11,15 @@
 
 struct cpuid_policy;
 
-/* CR4.OSXSAVE for the host (it loads XCR0 for guests); once a CPU, before a VMCS takes CR4 from it.
+/*
+ * CR4.OSXSAVE for the host (it loads XCR0 for guests); once a CPU, before a VMCS takes CR4 from it.
  */
 void guest_state_enable(void);
 
-/* x87, vector and all other XSAVE state, XCR0, XSS, DR0 to DR3, DR6, CR2, the MSRs that the policy
- * keeps in the processor. Interrupts off. */
+/*
+ * x87, vector and all other XSAVE state, XCR0, XSS, DR0 to DR3, DR6, CR2, the MSRs that the policy
+ * keeps in the processor. Interrupts off.
+ */
 void guest_state_reset(const struct cpuid_policy *policy);
 
 #endif

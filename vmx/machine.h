@@ -34,8 +34,10 @@ enum error __must_check vmx_machine_init(const char **missing);
  */
 enum error __must_check vmx_cpu_enable(struct cpu *cpu, const char **missing);
 
-/* One zeroed page with the VMCS revision in front, where the processor can reach it (SDM
- * 3C 25.2, 25.11.5). */
+/*
+ * One zeroed page with the VMCS revision in front, where the processor can reach it (SDM 3C 25.2,
+ * 25.11.5).
+ */
 enum error __must_check vmx_alloc_region(hpa_t *region);
 
 #endif

@@ -55,7 +55,8 @@ const struct msr_row msr_rows[] = {
 	ROW(MSR_FEATURE_CONTROL, STORE_CONSTANT, CHECK_READ_ONLY, .reset = FEATURE_CONTROL_LOCKED),
 	/* Part of the TSC offset (SDM 3B 17.17.3). */
 	ROW(MSR_TSC_ADJUST, STORE_HANDLER, CHECK_BITS, .where = HANDLE_TSC_ADJUST, .valid = ANY),
-	/* Stays in force while the host runs, which it can only slow down; switched with the vCPU.
+	/*
+	 * Stays in force while the host runs, which it can only slow down; switched with the vCPU.
 	 */
 	ROW(MSR_SPEC_CTRL, STORE_LIVE, CHECK_BITS, .pass = PASS_BOTH, .feature = FEATURE_IBRS_IBPB,
 		.valid = ANY),
@@ -87,7 +88,8 @@ const struct msr_row msr_rows[] = {
 	ROW(MSR_MCG_CAP, STORE_CONSTANT, CHECK_READ_ONLY),
 	ROW(MSR_MCG_STATUS, STORE_STATE, CHECK_BITS, .where = STATE(mcg_status),
 		.valid = MCG_STATUS_BITS, .writable = MCG_STATUS_BITS),
-	/* Fast strings is all that changes. EIST, MONITOR, CPUID limit and XD disable: not offered.
+	/*
+	 * Fast strings is all that changes. EIST, MONITOR, CPUID limit and XD disable: not offered.
 	 */
 	ROW(MSR_MISC_ENABLE, STORE_STATE, CHECK_BITS, .where = STATE(misc_enable),
 		.reset = MISC_FAST_STRINGS | MISC_BTS_UNAVAILABLE | MISC_PEBS_UNAVAILABLE,

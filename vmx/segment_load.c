@@ -101,8 +101,10 @@ static bool fail(struct guest_access *access, enum vector vector, u16 selector, 
 	return false;
 }
 
-/* The vector that a descriptor's contents raise: 0 none. SDM 3A table 8-1 and the sections of #TS,
- * #NP, #SS in 6.15. */
+/*
+ * The vector that a descriptor's contents raise: 0 none. SDM 3A table 8-1 and the sections of #TS,
+ * #NP, #SS in 6.15.
+ */
 static u32 check_code(const struct descriptor *d, u16 selector)
 {
 	u32 type = RIGHTS_TYPE(d->rights), dpl = RIGHTS_DPL(d->rights),
@@ -201,8 +203,10 @@ bool segments_load(struct guest_access *access, u16 ldt, const u16 selectors[6],
 	static const u8 order[] = { SEG_CS, SEG_SS, SEG_DS, SEG_ES, SEG_FS, SEG_GS };
 	u32 cpl = SELECTOR_RPL(selectors[SEG_CS]);
 
-	/* A fault on the way finds the rest unusable (SDM 3A 8.3: "the selectors are loaded"
-	 * first). */
+	/*
+	 * A fault on the way finds the rest unusable (SDM 3A 8.3: "the selectors are loaded"
+	 * first).
+	 */
 	for (size_t i = 2; i < ARRAY_SIZE(order); i++) {
 		vmcs_write(SELECTOR_FIELD(order[i]), selectors[order[i]]);
 		vmcs_write(RIGHTS_FIELD(order[i]), RIGHTS_UNUSABLE);

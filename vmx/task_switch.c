@@ -101,8 +101,10 @@ static bool read_task(struct switch_state *s)
 	return true;
 }
 
-/* EIP of the old task: behind the instruction that switched, but at the one that an event
- * interrupted. */
+/*
+ * EIP of the old task: behind the instruction that switched, but at the one that an event
+ * interrupted.
+ */
 static u32 old_eip(const struct switch_state *s)
 {
 	u32 eip = vmcs_read(VMCS_GUEST_RIP);
@@ -129,7 +131,8 @@ static bool save_old_task(struct switch_state *s)
 			tss.gpr[i] = vcpu_gpr(vcpu, i);
 		for (u32 i = 0; i < 6; i++)
 			tss.segment[i].selector = vmcs_read(VMCS_GUEST_ES_SELECTOR + 2 * i);
-		/* From EIP to GS: CR3, LDT, stacks of the old TSS are not written (SDM 3A 8.2.1).
+		/*
+		 * From EIP to GS: CR3, LDT, stacks of the old TSS are not written (SDM 3A 8.2.1).
 		 */
 		return linear_write(&s->access, gva(s->old_tss.value + offsetof(struct tss32, eip)),
 			&tss.eip, offsetof(struct tss32, ldt) - offsetof(struct tss32, eip));

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The forms a value in torpor.conf may have. Each function returns false if the text is not of its
- * form. */
+/*
+ * The forms a value in torpor.conf may have. Each function returns false if the text is not of its
+ * form.
+ */
 #ifndef BOOT_LIB_CONFIG_VALUE_H
 #define BOOT_LIB_CONFIG_VALUE_H
 
@@ -15,8 +17,10 @@ bool __must_check value_size(struct slice text, u64 *bytes);
 /* yes, on; no, off. */
 bool __must_check value_bool(struct slice text, bool *value);
 
-/* none, com1..com4 or a hexadecimal I/O port (0x3f8), then optionally a baud rate that divides
- * 115200. */
+/*
+ * none, com1..com4 or a hexadecimal I/O port (0x3f8), then optionally a baud rate that divides
+ * 115200.
+ */
 bool __must_check value_serial(struct slice text, u16 *port, u32 *baud);
 
 /* CPU numbers and ranges with commas between: 0 or 1,4-7. Sets bit n for CPU n, 0 to 63. */

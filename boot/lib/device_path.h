@@ -5,8 +5,10 @@
 
 #include "hv/lib/types.h"
 
-/* Whether one of the paths in the `size` bytes leads through a UART. Stops at a node that is
- * malformed. */
+/*
+ * Whether one of the paths in the `size` bytes leads through a UART. Stops at a node that is
+ * malformed.
+ */
 bool device_path_has_uart(const void *path, size_t size);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Leaving boot services (UEFI 2.10, 7.4.6), free of UEFI's own types so that a test can play
- * firmware. */
+/*
+ * Leaving boot services (UEFI 2.10, 7.4.6), free of UEFI's own types so that a test can play
+ * firmware.
+ */
 #ifndef BOOT_LIB_EXIT_BOOT_H
 #define BOOT_LIB_EXIT_BOOT_H
 
@@ -10,8 +12,10 @@
 /* The two services that are called; each returns whether it succeeded. */
 struct exit_boot_services {
 	void *context;
-	/* GetMemoryMap: map->address is given, map->size is the buffer's size and becomes the
-	 * map's. */
+	/*
+	 * GetMemoryMap: map->address is given, map->size is the buffer's size and becomes the
+	 * map's.
+	 */
 	bool (*get_memory_map)(void *context, struct boot_memory_map *map, u64 *key);
 	bool (*exit)(void *context, u64 key);
 };

@@ -28,7 +28,8 @@ static bool masks_of(const struct gop_mode *mode, struct boot_framebuffer *frame
 		framebuffer->red_mask = mode->red_mask;
 		framebuffer->green_mask = mode->green_mask;
 		framebuffer->blue_mask = mode->blue_mask;
-		/* A mask below bit 23 means pixels of fewer bytes; the reserved one may be absent.
+		/*
+		 * A mask below bit 23 means pixels of fewer bytes; the reserved one may be absent.
 		 */
 		return mode->red_mask && mode->green_mask && mode->blue_mask && all >> 23 &&
 		       !(mode->red_mask & mode->green_mask) &&

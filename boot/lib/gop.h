@@ -15,8 +15,10 @@ struct gop_mode {
 	u32 red_mask, green_mask, blue_mask, reserved_mask; /* GOP_BIT_MASK only */
 };
 
-/* Whether the mode has a frame buffer of 4 bytes a pixel that holds the whole picture; all zero if
- * not. */
+/*
+ * Whether the mode has a frame buffer of 4 bytes a pixel that holds the whole picture; all zero if
+ * not.
+ */
 bool gop_framebuffer(const struct gop_mode *mode, struct boot_framebuffer *framebuffer);
 
 #endif

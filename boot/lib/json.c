@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Escapes text for the lines that programs read. Called by boot/report.c; the text may hold any
- * byte. */
+/*
+ * Escapes text for the lines that programs read. Called by boot/report.c; the text may hold any
+ * byte.
+ */
 #include "boot/lib/json.h"
 #include "hv/lib/print.h"
 #include "hv/lib/string.h"

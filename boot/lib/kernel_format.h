@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Tells by magic numbers alone whether a file may be a guest kernel; the guest loaders look deeper.
+/*
+ * Tells by magic numbers alone whether a file may be a guest kernel; the guest loaders look deeper.
  */
 #ifndef BOOT_LIB_KERNEL_FORMAT_H
 #define BOOT_LIB_KERNEL_FORMAT_H

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Finds the MADT from the RSDP and reads it. Firmware tables are checked, never trusted. Boot CPU,
- * once. */
+/*
+ * Finds the MADT from the RSDP and reads it. Firmware tables are checked, never trusted. Boot CPU,
+ * once.
+ */
 #include "hv/acpi/madt.h"
 
 #include "hv/lib/string.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the host needs of the machine's MADT (ACPI 6.5 5.2.12): the IOAPIC and where ISA interrupts
- * arrive. */
+/*
+ * What the host needs of the machine's MADT (ACPI 6.5 5.2.12): the IOAPIC and where ISA interrupts
+ * arrive.
+ */
 #ifndef HV_ACPI_MADT_H
 #define HV_ACPI_MADT_H
 

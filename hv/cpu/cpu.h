@@ -22,7 +22,8 @@ struct vcpu;
 /* Interrupt stacks of the TSS (IST index): each has a guard page below. */
 enum { IST_NMI = 1, IST_DOUBLE_FAULT = 2, IST_MACHINE_CHECK = 3, IST_FAULT = 4 };
 
-/* What lies where an interrupt stack begins: NMI code finds its CPU by it and needs not trust GS.
+/*
+ * What lies where an interrupt stack begins: NMI code finds its CPU by it and needs not trust GS.
  */
 struct ist_top {
 	struct cpu *cpu;

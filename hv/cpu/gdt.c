@@ -9,7 +9,8 @@
 #include "hv/cpu/msr_index.h"
 #include "hv/lib/string.h"
 
-/* SDM 3A 3.4.5 and 5.2.1: present, accessed (so that no load writes the table), 4 GiB, 64-bit code.
+/*
+ * SDM 3A 3.4.5 and 5.2.1: present, accessed (so that no load writes the table), 4 GiB, 64-bit code.
  */
 #define CODE_64	      0x00af9b000000fffful
 #define DATA_64	      0x00cf93000000fffful

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The host's APICs (SDM 3A chapter 11). Boot CPU during start-up; later calls with interrupts off.
+/*
+ * The host's APICs (SDM 3A chapter 11). Boot CPU during start-up; later calls with interrupts off.
  */
 #include "hv/cpu/hostapic.h"
 

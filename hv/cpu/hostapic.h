@@ -5,8 +5,10 @@
 
 #include "boot/boot_info.h"
 
-/* Masks the 8259 pair, enables the local APIC (x2APIC where there is one), finds and masks the
- * IOAPIC. */
+/*
+ * Masks the 8259 pair, enables the local APIC (x2APIC where there is one), finds and masks the
+ * IOAPIC.
+ */
 void hostapic_init(const struct boot_info *boot);
 void hostapic_eoi(void);
 u32 hostapic_id(void);
@@ -14,11 +16,14 @@ u32 hostapic_id(void);
 /* Routes an ISA interrupt to a vector on this CPU. False: there is no IOAPIC for it. */
 bool hostapic_route_isa(u32 irq, u32 vector);
 
-/* One interrupt at that time of the TSC (in the past: at once); ~0: none. Replaces the one before.
+/*
+ * One interrupt at that time of the TSC (in the past: at once); ~0: none. Replaces the one before.
  */
 void host_timer_set(u64 deadline_tsc);
-/* Waits for any host interrupt, at most until deadline_tsc. Interrupts are on inside, off on
- * return. */
+/*
+ * Waits for any host interrupt, at most until deadline_tsc. Interrupts are on inside, off on
+ * return.
+ */
 void host_idle(u64 deadline_tsc);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Host interrupts by vector. They arrive through the IDT while the host idles, and as exits while a
- * guest runs. */
+/*
+ * Host interrupts by vector. They arrive through the IDT while the host idles, and as exits while a
+ * guest runs.
+ */
 #ifndef HV_CPU_IRQ_H
 #define HV_CPU_IRQ_H
 
@@ -14,8 +16,10 @@ typedef void irq_handler(void);
 /* vector >= 32. The handler does not signal EOI, irq_dispatch() does. */
 void irq_set_handler(u32 vector, irq_handler *handler);
 
-/* Runs the handler and signals EOI to the local APIC. Interrupts off. An unknown vector is counted
- * only. */
+/*
+ * Runs the handler and signals EOI to the local APIC. Interrupts off. A vector without a
+ * handler is only acknowledged.
+ */
 void irq_dispatch(u32 vector);
 
 /*

@@ -13,8 +13,10 @@
 #define RESET_FULL	    0x06
 #define EFI_RESET_SHUTDOWN  2
 
-/* EFI_RUNTIME_SERVICES: a table header of 24 bytes, then pointers; ResetSystem is the eleventh
- * (UEFI 2.10 4.5). */
+/*
+ * EFI_RUNTIME_SERVICES: a table header of 24 bytes, then pointers; ResetSystem is the eleventh
+ * (UEFI 2.10 4.5).
+ */
 #define RUNTIME_HEADER_BYTES 24
 #define RUNTIME_RESET_INDEX  10
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Names for addresses of the hypervisor's text, from the table that scripts/gen-symbols makes after
- * linking. */
+/*
+ * Names for addresses of the hypervisor's text, from the table that scripts/gen-symbols makes after
+ * linking.
+ */
 #ifndef HV_CPU_SYMBOLS_H
 #define HV_CPU_SYMBOLS_H
 

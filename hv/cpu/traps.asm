@@ -93,7 +93,7 @@ nmi_unblock:
 .done:
 	ret
 
-; void load_segments(void): data segments null, CS reloaded from the new GDT (selector in DI, SS in SI)
+; void load_segments(u64 code, u64 data): CS and SS from the new GDT, the other segments null
 global load_segments
 load_segments:
 	mov	ss, si

@@ -37,8 +37,10 @@ struct fixup {
 extern const char trap_stubs[];
 extern const struct fixup __start___fixup[], __stop___fixup[];
 
-/* A page of its own: an IDTR limit of 0xffff (after an exit) shows nothing more, vectors end at
- * 255. */
+/*
+ * A page of its own: an IDTR limit of 0xffff (after an exit) shows nothing more, vectors end at
+ * 255.
+ */
 static struct gate idt[VECTORS] __aligned(PAGE_SIZE);
 static irq_handler *handlers[VECTORS];
 

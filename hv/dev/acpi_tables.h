@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The guest's ACPI tables (ACPI 6.5): what the platform of platform_map.h offers, told by its
- * firmware. */
+/*
+ * The guest's ACPI tables (ACPI 6.5): what the platform of platform_map.h offers, told by its
+ * firmware.
+ */
 #ifndef HV_DEV_ACPI_TABLES_H
 #define HV_DEV_ACPI_TABLES_H
 

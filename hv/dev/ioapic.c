@@ -145,7 +145,8 @@ static void write_pin(struct platform *platform, u32 pin, u64 value, u64 mask)
 
 	mask &= RTE_WRITABLE;
 	*rte = (old & ~mask) | (value & mask);
-	/* Going to edge takes remote IRR along: the way to EOI a pin of chips without the register.
+	/*
+	 * Going to edge takes remote IRR along: the way to EOI a pin of chips without the register.
 	 */
 	if (!(*rte & RTE_LEVEL))
 		*rte &= ~RTE_REMOTE_IRR;

@@ -88,8 +88,10 @@ void lapic_error(struct lapic *lapic, u32 bit)
 	u32 lvt = lapic_register(lapic, LAPIC_LVT_ERROR);
 
 	lapic->errors |= bit;
-	/* An illegal vector in the error entry itself is one more error, but not one more
-	 * interrupt. */
+	/*
+	 * An illegal vector in the error entry itself is one more error, but not one more
+	 * interrupt.
+	 */
 	if (!(lvt & LVT_MASKED) && (lvt & 0xff) < LEGAL_VECTOR_MIN)
 		lapic->errors |= ESR_RECEIVE_ILLEGAL_VECTOR;
 	else
@@ -161,7 +163,8 @@ bool lapic_takes_extint(const struct lapic *lapic)
 {
 	u32 entry = lapic_register(lapic, LAPIC_LVT_LINT0);
 
-	/* With the APIC off, LINT0 is the INTR pin (SDM 3A 11.4.3); a PC's board has it on the BSP.
+	/*
+	 * With the APIC off, LINT0 is the INTR pin (SDM 3A 11.4.3); a PC's board has it on the BSP.
 	 */
 	if (lapic_mode(lapic) == LAPIC_DISABLED)
 		return lapic->id == 0;

@@ -4,13 +4,10 @@
  * them. One table says which register exists in which and what of it can be written. Called by
  * platform.c (MMIO) and by the exit handlers (MSRs).
  */
+#include "hv/cpu/msr_index.h"
 #include "hv/dev/board.h"
 
-#define MSR_APIC_BASE	 0x1b
-#define MSR_TSC_DEADLINE 0x6e0
-#define MSR_X2APIC	 0x800
-#define MSR_X2APIC_END	 0x8ff
-#define MSR_X2APIC_ICR	 0x830
+#define MSR_X2APIC_ICR (MSR_X2APIC_FIRST + LAPIC_ICR / 16)
 
 #define X_R  1 /* readable by MMIO */
 #define X_W  2
@@ -21,8 +18,8 @@
 
 struct lapic_register_rule {
 	u8 access;
-	u32 writable; /* MMIO ignores the other bits; by MSR a 1 in them is #GP (SDM 3A 11.12.1.3)
-		       */
+	/* MMIO ignores the other bits; by MSR a 1 in them is #GP (SDM 3A 11.12.1.3). */
+	u32 writable;
 };
 
 #define LVT_SOURCE 0x107ff /* vector, delivery mode, mask */
@@ -197,8 +194,9 @@ bool lapic_msr_read(struct lapic *lapic, u32 index, u64 *value)
 		*value = lapic_timer_deadline(lapic);
 		return true;
 	}
-	if (index < MSR_X2APIC || index > MSR_X2APIC_END || lapic_mode(lapic) != LAPIC_X2APIC ||
-		!lapic_read(lapic, (index - MSR_X2APIC) * 16, &low))
+	if (index < MSR_X2APIC_FIRST || index > MSR_X2APIC_LAST ||
+		lapic_mode(lapic) != LAPIC_X2APIC ||
+		!lapic_read(lapic, (index - MSR_X2APIC_FIRST) * 16, &low))
 		return false;
 	*value = low;
 	if (index == MSR_X2APIC_ICR)
@@ -208,7 +206,7 @@ bool lapic_msr_read(struct lapic *lapic, u32 index, u64 *value)
 
 bool lapic_msr_write(struct lapic *lapic, u32 index, u64 value)
 {
-	u32 offset = (index - MSR_X2APIC) * 16;
+	u32 offset = (index - MSR_X2APIC_FIRST) * 16;
 
 	if (index == MSR_APIC_BASE)
 		return write_base(lapic, value);
@@ -216,7 +214,8 @@ bool lapic_msr_write(struct lapic *lapic, u32 index, u64 value)
 		lapic_timer_set_deadline(lapic, value);
 		return true;
 	}
-	if (index < MSR_X2APIC || index > MSR_X2APIC_END || lapic_mode(lapic) != LAPIC_X2APIC)
+	if (index < MSR_X2APIC_FIRST || index > MSR_X2APIC_LAST ||
+		lapic_mode(lapic) != LAPIC_X2APIC)
 		return false;
 	if (index == MSR_X2APIC_ICR) {
 		/* One register of 64 bits: the destination is there before the low half is sent. */

@@ -15,8 +15,10 @@ static u32 timer_mode(const struct lapic *lapic)
 	return TIMER_MODE(lapic_register(lapic, LAPIC_LVT_TIMER));
 }
 
-/* Divide configuration (SDM 3A figure 11-10): bits 3, 1, 0 are log2 of the divider less 1, 111 is
- * by 1. */
+/*
+ * Divide configuration (SDM 3A figure 11-10): bits 3, 1, 0 are log2 of the divider less 1, 111 is
+ * by 1.
+ */
 static u32 divide_shift(u32 divide)
 {
 	return ((divide >> 1 & 4) + (divide & 3) + 1) & 7;
@@ -121,7 +123,8 @@ void lapic_timer_set_lvt(struct lapic *lapic, u32 lvt)
 	*lapic_slot(lapic, LAPIC_LVT_TIMER) = lvt;
 	if (from == to)
 		return;
-	/* Between one-shot and periodic the count goes on; to or from TSC-deadline it is disarmed.
+	/*
+	 * Between one-shot and periodic the count goes on; to or from TSC-deadline it is disarmed.
 	 */
 	if (from >= TSC_DEADLINE || to >= TSC_DEADLINE)
 		lapic_timer_stop(lapic);

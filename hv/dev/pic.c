@@ -21,8 +21,10 @@
 #define NONE	       8u
 #define POLL_INTERRUPT 0x80
 
-/* What the ISA bridge lets software make level triggered: not the timer, keyboard, cascade, RTC,
- * FPU. */
+/*
+ * What the ISA bridge lets software make level triggered: not the timer, keyboard, cascade, RTC,
+ * FPU.
+ */
 static const u8 elcr_writable[2] = { 0xf8, 0xde };
 
 /* Inputs by falling priority: the n-th is (lowest + 1 + n) mod 8. */

@@ -11,8 +11,8 @@
 
 struct pic_chip {
 	u8 lines; /* input levels */
-	u8 irr; /* requests: in edge mode latched, and gone when the line falls before it was taken
-		 */
+	/* Requests: in edge mode latched, and gone when the line falls before it was taken. */
+	u8 irr;
 	u8 isr, imr;
 	u8 elcr; /* 1: level triggered */
 	u8 vector;

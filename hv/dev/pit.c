@@ -149,8 +149,10 @@ static void fire(void *context, u64 deadline_tsc)
 	arm(platform, MAX(now + 1, tick + MIN_PERIOD_TICKS));
 }
 
-/* The count goes into the counter with the clock after `now`. written: because a write put it
- * there. */
+/*
+ * The count goes into the counter with the clock after `now`. written: because a write put it
+ * there.
+ */
 static void load(struct pit_channel *channel, u32 count, u64 now, bool written)
 {
 	/* A write in mode 0 takes the output down at once; all else waits for the clock. */

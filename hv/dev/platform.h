@@ -51,7 +51,7 @@ struct platform_config {
 	u64 unix_time;	 /* wall clock at this moment, seconds since 1970 UTC: what the RTC shows */
 	u32 cpus;
 	u32 maxphyaddr;	  /* CPUID 0x80000008 of the guest: IA32_APIC_BASE's width; 0: 52 */
-	bool test_device; /* every test port and the scratch MMIO (PLATFORM.md) */
+	bool test_device; /* every test port and the scratch MMIO */
 	bool exit_port;	  /* exit port 0xf4 and "Shutdown" on 0x8900 alone */
 };
 
@@ -82,7 +82,8 @@ struct lapic *platform_lapic(struct platform *platform, u32 vcpu);
 int platform_interrupt_pending(struct platform *platform, u32 vcpu);
 int platform_interrupt_accept(struct platform *platform, u32 vcpu);
 
-/* True if a device could still raise an NMI at this vCPU: an IOAPIC pin or LINT0 is programmed to.
+/*
+ * True if a device could still raise an NMI at this vCPU: an IOAPIC pin or LINT0 is programmed to.
  */
 bool platform_nmi_possible(const struct platform *platform, u32 vcpu);
 

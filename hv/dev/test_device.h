@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Ports for test suites (PLATFORM.md): exit port, latch, unmap, interrupt lines, scratch MMIO, and
- * "Shutdown" on PORT_SHUTDOWN. They answer only where the configuration asks for them.
+ * Ports for test suites (docs/guest-platform.md): exit port, latch, unmap, interrupt lines, scratch
+ * MMIO, and "Shutdown" on PORT_SHUTDOWN. They answer only where the configuration asks for them.
  */
 #ifndef HV_DEV_TEST_DEVICE_H
 #define HV_DEV_TEST_DEVICE_H

@@ -18,7 +18,8 @@ void log_line(enum log_level level, const char *format, ...) __printf_like(2, 3)
 #define log_info(...)	 log_line(LOG_INFO, __VA_ARGS__)
 #define log_debug(...)	 log_line(LOG_DEBUG, __VA_ARGS__)
 
-/* Prints the message with registers and a symbolised back trace and stops the machine (status 70).
+/*
+ * Prints the message with registers and a symbolised back trace and stops the machine (status 70).
  */
 __noreturn void panic(const char *format, ...) __printf_like(1, 2);
 

@@ -11,8 +11,10 @@ typedef void log_sink(const char *text, size_t length);
 void log_add_sink(log_sink *sink);
 void log_set_level(enum log_level level);
 
-/* Copies from position *from on (advanced; older bytes than the ring holds are skipped); returns
- * the count. */
+/*
+ * Copies from position *from on (advanced; older bytes than the ring holds are skipped); returns
+ * the count.
+ */
 u64 log_read(u64 *from, char *to, u64 size);
 
 #endif

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Formatted printing into a buffer; see print.h for what it knows. Used by the hypervisor and the
- * loader. */
+/*
+ * Formatted printing into a buffer; see print.h for what it knows. Used by the hypervisor and the
+ * loader.
+ */
 #include "hv/lib/print.h"
 
 #include "hv/lib/string.h"

@@ -20,28 +20,6 @@ size_t strnlen(const char *s, size_t limit)
 	return length;
 }
 
-int strncmp(const char *a, const char *b, size_t limit)
-{
-	for (size_t i = 0; i < limit; i++) {
-		unsigned char x = a[i], y = b[i];
-
-		if (x != y)
-			return x - y;
-		if (x == 0)
-			break;
-	}
-	return 0;
-}
-
-int strcmp(const char *a, const char *b)
-{
-	while (*a && *a == *b) {
-		a++;
-		b++;
-	}
-	return (unsigned char)*a - (unsigned char)*b;
-}
-
 char *strchr(const char *s, int c)
 {
 	for (;; s++) {

@@ -14,8 +14,6 @@ void *memset(void *to, int value, size_t size);
 int memcmp(const void *a, const void *b, size_t size);
 size_t strlen(const char *s);
 size_t strnlen(const char *s, size_t limit);
-int strcmp(const char *a, const char *b);
-int strncmp(const char *a, const char *b, size_t limit);
 char *strchr(const char *s, int c);
 
 #endif

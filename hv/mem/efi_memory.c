@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The UEFI memory map, descriptor by descriptor. Called by frames.c and paging.c during start-up.
+/*
+ * The UEFI memory map, descriptor by descriptor. Called by frames.c and paging.c during start-up.
  */
 #include "hv/mem/efi_memory.h"
 
 #include "hv/cpu/insn.h"
 #include "hv/mem/frames.h"
 
-/* EFI_MEMORY_DESCRIPTOR; the stride between two is the map's descriptor_size, which may be larger.
+/*
+ * EFI_MEMORY_DESCRIPTOR; the stride between two is the map's descriptor_size, which may be larger.
  */
 struct efi_descriptor {
 	u32 type;

@@ -85,8 +85,10 @@ void frames_init(const struct boot_memory_map *map)
 
 	range_count = 0;
 	total = in_use = 0;
-	/* What is free by one descriptor and not by another is not free: firmware maps have
-	 * overlapped. */
+	/*
+	 * What is free by one descriptor and not by another is not free: firmware maps have
+	 * overlapped.
+	 */
 	for (u64 i = 0; efi_memory_range(map, i, &r); i++) {
 		if (!r.usable)
 			continue;
@@ -96,8 +98,10 @@ void frames_init(const struct boot_memory_map *map)
 	for (u64 i = 0; efi_memory_range(map, i, &r); i++)
 		if (!r.usable)
 			reserve(r.start, r.end);
-	/* The first MiB: page 0, the AP trampoline, firmware data that the map of some machines
-	 * forgets. */
+	/*
+	 * The first MiB: page 0, the AP trampoline, firmware data that the map of some machines
+	 * forgets.
+	 */
 	reserve(0, (1 << 20) / PAGE_SIZE);
 	for (u32 i = 0; i < range_count; i++)
 		total += ranges[i].end - ranges[i].start;

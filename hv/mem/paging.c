@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The host's page tables (SDM 3A 4.5). Called during start-up, interrupts off; the tables change
- * little after. */
+/*
+ * The host's page tables (SDM 3A 4.5). Called during start-up, interrupts off; the tables change
+ * little after.
+ */
 #include "hv/mem/paging.h"
 
 #include "hv/cpu/insn.h"

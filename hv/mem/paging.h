@@ -11,7 +11,8 @@
 #include "hv/lib/error.h"
 #include "hv/lib/types.h"
 
-/* Builds the tables, switches CR3 to them, sets CR0.WP, CR4.SMEP, SMAP, UMIP by capability. Once.
+/*
+ * Builds the tables, switches CR3 to them, sets CR0.WP, CR4.SMEP, SMAP, UMIP by capability. Once.
  */
 void paging_init(const struct boot_info *boot);
 

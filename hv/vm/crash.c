@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The post-mortem of a guest: what it was doing when it could not go on. Interrupts off, VMCS
- * current. */
+/*
+ * The post-mortem of a guest: what it was doing when it could not go on. Interrupts off, VMCS
+ * current.
+ */
 #include "hv/lib/log.h"
 #include "hv/vm/vm.h"
 #include "vmx/exit.h"

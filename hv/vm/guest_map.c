@@ -25,8 +25,10 @@ u32 guest_map_build(const struct guest_memory *memory, struct guest_map_entry ma
 		{ gpa(0), GUEST_EBDA, GUEST_MAP_RAM },
 		/* The EBDA with the MP table. */
 		{ gpa(GUEST_EBDA), GUEST_LOW_RAM_END - GUEST_EBDA, GUEST_MAP_RESERVED },
-		/* Video memory and the BIOS area with the ACPI tables: not RAM for the guest to
-		   use. */
+		/*
+		 * Video memory and the BIOS area with the ACPI tables: not RAM for the guest to
+		 * use.
+		 */
 		{ gpa(GUEST_LOW_RAM_END), GUEST_BIOS_END - GUEST_LOW_RAM_END, GUEST_MAP_RESERVED },
 		{ gpa(GUEST_BIOS_END), guest_low_memory(memory) - GUEST_BIOS_END, GUEST_MAP_RAM },
 		/* An operating system believes MCFG only if the map says the same. */

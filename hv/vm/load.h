@@ -108,8 +108,10 @@ void load_entry_init(struct load_area *area, enum guest_entry_mode mode, u64 rip
 /* The length of the VM's command line. */
 u64 load_cmdline_length(const struct load *load);
 
-/* The kinds of files: true if the file is one of theirs, and the loading. load_elf() chooses PVH or
- * multiboot. */
+/*
+ * The kinds of files: true if the file is one of theirs, and the loading. load_elf() chooses PVH or
+ * multiboot.
+ */
 bool load_is_bzimage(const struct guest_file *kernel);
 enum error __must_check load_bzimage(struct load *load);
 bool load_is_elf(const struct guest_file *kernel);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* ELF files of either class (System V ABI chapters 4 and 5), for the loaders of PVH and multiboot
- * kernels. */
+/*
+ * ELF files of either class (System V ABI chapters 4 and 5), for the loaders of PVH and multiboot
+ * kernels.
+ */
 #ifndef HV_VM_LOAD_ELF_H
 #define HV_VM_LOAD_ELF_H
 

@@ -8,8 +8,10 @@
 #include "hv/lib/log.h"
 #include "hv/vm/load.h"
 
-/* __BOOT_CS and __BOOT_DS of Linux's boot protocol; the other protocols leave the choice to the
- * loader. */
+/*
+ * __BOOT_CS and __BOOT_DS of Linux's boot protocol; the other protocols leave the choice to the
+ * loader.
+ */
 #define BOOT_CS 0x10
 #define BOOT_DS 0x18
 

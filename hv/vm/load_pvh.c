@@ -10,7 +10,8 @@
 #define NOTE_NAME	  "Xen"
 #define NOTE_PHYS32_ENTRY 18 /* XEN_ELFNOTE_PHYS32_ENTRY */
 
-/* Bounds on the search of a hostile file; a kernel has a note segment or two of some hundred bytes.
+/*
+ * Bounds on the search of a hostile file; a kernel has a note segment or two of some hundred bytes.
  */
 #define NOTE_SEGMENTS_MAX 16
 #define NOTE_BYTES_MAX	  0x10000

@@ -39,7 +39,8 @@ struct guest_file {
 	u64 size;
 };
 
-/* The files of the configuration, in its order; names and command lines are in the configuration.
+/*
+ * The files of the configuration, in its order; names and command lines are in the configuration.
  */
 struct guest_files {
 	struct guest_file kernel;

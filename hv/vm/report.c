@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What a VM's run cost: the table of exits for people, the same as one JSON line on the status
- * channel. */
+/*
+ * What a VM's run cost: the table of exits for people, the same as one JSON line on the status
+ * channel.
+ */
 #include "hv/cpu/status.h"
 #include "hv/lib/log.h"
 #include "hv/lib/print.h"

@@ -43,7 +43,6 @@ enum {
 	PENDING_EVENT = BIT(0), /* an exception, NMI or interrupt may have to be injected */
 	PENDING_TIMER = BIT(1), /* the earliest device deadline changed */
 	PENDING_STOP = BIT(2),	/* the VM stops */
-	PENDING_REMAP = BIT(3), /* test port 0xe4: a page was unmapped */
 };
 
 struct vcpu {

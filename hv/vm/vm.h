@@ -49,13 +49,12 @@ const char *vm_stop_text(const struct vm *vm);
 enum error __must_check vm_memory_create(struct vm *vm, u64 size);
 void vm_memory_destroy(struct vm *vm);
 
-/* Test port 0xe4 takes a page out of the EPT; the EPT violation puts it back (false: not this
- * page). */
+/*
+ * Test port 0xe4 takes a page out of the EPT; the EPT violation puts it back (false: not this
+ * page).
+ */
 void vm_unmap_once(struct vm *vm, gpa_t page);
 bool vm_remap(struct vm *vm, gpa_t address);
-
-/* INVEPT for this VM's tables if a translation changed (SDM 3C 29.4.3.4). */
-void vm_flush_ept(struct vm *vm);
 
 /* Logs the counts of exits, most frequent first, and writes them to the status channel. */
 void vm_report(const struct vm *vm);

@@ -74,7 +74,8 @@ void vm_memory_destroy(struct vm *vm)
 	vm->memory.size = 0;
 }
 
-void vm_flush_ept(struct vm *vm)
+/* INVEPT for this VM's tables if a translation changed (SDM 3C 29.4.3.4). */
+static void flush_ept(struct vm *vm)
 {
 	if (!ept_needs_invalidation(&vm->ept))
 		return;
@@ -96,7 +97,7 @@ void vm_unmap_once(struct vm *vm, gpa_t page)
 	}
 	vm->page_unmapped = true;
 	vm->unmapped_page = page;
-	vm_flush_ept(vm);
+	flush_ept(vm);
 }
 
 bool vm_remap(struct vm *vm, gpa_t address)

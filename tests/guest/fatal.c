@@ -100,8 +100,10 @@ static void ac_recursion(void)
 	run_frame(&frame);
 }
 
-/* BUG-50: an address no RAM or device answers; whatever the documented outcome is, the VM must not
- * spin. */
+/*
+ * BUG-50: an address no RAM or device answers; whatever the documented outcome is, the VM must not
+ * spin.
+ */
 static void unbacked(void)
 {
 	u64 address = option_number("address", 0xd0000000);

@@ -320,8 +320,10 @@ static void op_cache(void)
 
 static u8 code[32];
 
-/* Random bytes as an instruction in ring 3: it can do nothing but trap or spin until the timer
- * comes. */
+/*
+ * Random bytes as an instruction in ring 3: it can do nothing but trap or spin until the timer
+ * comes.
+ */
 static void op_random_code(void)
 {
 	struct trap_frame frame;

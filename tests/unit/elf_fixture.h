@@ -84,8 +84,10 @@ static inline void check_flat32(u64 rip)
 	assert_int_equal(guest_value(entry.gdt_base + entry.ds, 8), 0x00cf93000000ffff);
 }
 
-/* Cut at every byte: never a crash, and refused as long as one of the first needed bytes is
- * missing. */
+/*
+ * Cut at every byte: never a crash, and refused as long as one of the first needed bytes is
+ * missing.
+ */
 static inline void check_truncation(u64 needed)
 {
 	for (u64 size = 0; size < elf_size; size++) {

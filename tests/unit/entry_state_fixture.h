@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* VMCSs that the processor would enter, in each mode of a guest: what a test of the checks breaks.
+/*
+ * VMCSs that the processor would enter, in each mode of a guest: what a test of the checks breaks.
  */
 #ifndef TESTS_UNIT_ENTRY_STATE_FIXTURE_H
 #define TESTS_UNIT_ENTRY_STATE_FIXTURE_H

@@ -4,7 +4,7 @@ LIBS_test_decode := -lZydis -lZycore
 
 # Hosted programs take these functions from the C library: test_string has the hypervisor's by other
 # names.
-FREESTANDING := memcpy memmove memset memcmp strlen strnlen strcmp strncmp strchr
+FREESTANDING := memcpy memmove memset memcmp strlen strnlen strchr
 $(BUILD)/host/freestanding/%.o: hv/lib/%.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(HOST_CFLAGS) $(SANITIZE) -fno-builtin $(foreach f,$(FREESTANDING),-D$(f)=hv_$(f)) -c $< -o $@

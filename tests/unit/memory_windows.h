@@ -56,7 +56,8 @@ static inline void map_begin(struct map_builder *builder, u64 stride)
 	};
 }
 
-/* EFI_MEMORY_DESCRIPTOR (UEFI 2.10 7.2.3): type, padding, start, virtual start, pages, attributes.
+/*
+ * EFI_MEMORY_DESCRIPTOR (UEFI 2.10 7.2.3): type, padding, start, virtual start, pages, attributes.
  */
 static inline void map_add(struct map_builder *builder, u32 type, u64 start, u64 pages)
 {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* BUG-53: RSDP and MADT of made-up firmware; bad lengths, checksums, revisions, addresses, random
- * damage. */
+/*
+ * BUG-53: RSDP and MADT of made-up firmware; bad lengths, checksums, revisions, addresses, random
+ * damage.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The hypervisor's ELF file: a sound one, every single field made hostile, every length of
- * truncation. */
+/*
+ * The hypervisor's ELF file: a sound one, every single field made hostile, every length of
+ * truncation.
+ */
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -85,8 +85,10 @@ static void expect_page(
 	assert_int_equal(found.executable, !!(rights & PAGE_EXECUTE));
 }
 
-/* Windows of linear addresses that straddle every kind of boundary, a page number in each an oracle
- * slot. */
+/*
+ * Windows of linear addresses that straddle every kind of boundary, a page number in each an oracle
+ * slot.
+ */
 #define WINDOW_PAGES 2048
 static const u64 windows[] = {
 	HV_DIRECT_MAP + SIZE_1G - 4 * SIZE_2M / 2,

@@ -19,8 +19,10 @@ static struct torpor_config config;
 static struct config_lines lines;
 static char message[CONFIG_MESSAGE_MAX];
 
-/* Parses a copy of exactly `size` bytes on the heap, so that the sanitizer sees each byte read
- * beyond. */
+/*
+ * Parses a copy of exactly `size` bytes on the heap, so that the sanitizer sees each byte read
+ * beyond.
+ */
 static enum error parse_bytes(const char *text, size_t size)
 {
 	char *copy = malloc(size ? size : 1);

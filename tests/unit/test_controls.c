@@ -37,8 +37,10 @@ static void assert_legal(const struct vmx_capabilities *c, const struct vmx_cont
 	}
 }
 
-/* The dependencies that VM entry checks (SDM 3C 27.2.1.1, 27.2.1.2), written down apart from the
- * table. */
+/*
+ * The dependencies that VM entry checks (SDM 3C 27.2.1.1, 27.2.1.2), written down apart from the
+ * table.
+ */
 static void assert_consistent(const struct vmx_controls *k)
 {
 	u32 pin = k->word[CONTROLS_PIN], primary = k->word[CONTROLS_PRIMARY];
@@ -148,8 +150,10 @@ static void test_each_control_missing(void **state)
 	}
 }
 
-/* Whatever single bits are missing, and whichever of the allowed are forced, the result is legal or
- * refused. */
+/*
+ * Whatever single bits are missing, and whichever of the allowed are forced, the result is legal or
+ * refused.
+ */
 static void test_random_processors(void **state)
 {
 	u64 seed = 1;

@@ -60,10 +60,13 @@ static void future_bits_stay_hidden(void **state)
 	assert_int_equal(ROW(7, 0).eax, 1);
 	/* without SGX 2, HLE 4, RTM 11, PQM 12, MPX 14, PQE 15, 22, PT 25 */
 	assert_int_equal(ROW(7, 0).ebx, 0xfdbf27eb);
-	/* without OSPKE 4, CET 7, TME 13, 15, 17-21, KL 23, BUS_LOCK 24, 26, ENQCMD 29, SGX_LC 30,
-	 * PKS */
+	/*
+	 * without OSPKE 4, CET 7, TME 13, 15, 17-21, KL 23, BUS_LOCK 24, 26, ENQCMD 29, SGX_LC 30,
+	 * PKS
+	 */
 	assert_int_equal(ROW(7, 0).ecx, 0x1a415f6f);
-	/* FSRM, the AVX-512 ones, MD_CLEAR, SERIALIZE, FP16, IBRS, STIBP, ARCH_CAPABILITIES, SSBD
+	/*
+	 * FSRM, the AVX-512 ones, MD_CLEAR, SERIALIZE, FP16, IBRS, STIBP, ARCH_CAPABILITIES, SSBD
 	 */
 	assert_int_equal(ROW(7, 0).edx, 0xac80451c);
 	assert_int_equal(ROW(7, 1).eax, 0x1c30);

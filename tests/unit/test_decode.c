@@ -158,8 +158,10 @@ static void compare_memory(const struct insn *insn, const ZydisDecodedOperand *o
 	ZydisRegister base = operand->mem.base;
 
 	CHECK(insn->memory);
-	/* Zydis 4.0.0 shows R13D for a SIB byte without a base (SDM 2A table 2-5: REX.B is not
-	 * decoded there) if a 67 prefix is present; the length it gives is right. */
+	/*
+	 * Zydis 4.0.0 shows R13D for a SIB byte without a base (SDM 2A table 2-5: REX.B is not
+	 * decoded there) if a 67 prefix is present; the length it gives is right.
+	 */
 	if (base == ZYDIS_REGISTER_R13D && insn->modrm >> 6 == 0 && (insn->modrm & 7) == 4)
 		return;
 	CHECK(insn->rip_relative == (base == ZYDIS_REGISTER_RIP || base == ZYDIS_REGISTER_EIP));

@@ -190,7 +190,8 @@ static void test_destination_modes(void **state)
 	fixture_free(f);
 }
 
-/* The EOI register and the mask-and-edge way clear remote IRR for a vector nobody has in service.
+/*
+ * The EOI register and the mask-and-edge way clear remote IRR for a vector nobody has in service.
  */
 static void test_remote_irr_release(void **state)
 {

@@ -122,7 +122,8 @@ static void test_entries(void **state)
 	}
 }
 
-/* Only the EBDA, the BIOS area behind the ACPI tables and two words of the BIOS data area change.
+/*
+ * Only the EBDA, the BIOS area behind the ACPI tables and two words of the BIOS data area change.
  */
 static void test_nothing_else_written(void **state)
 {

@@ -87,7 +87,8 @@ static void sweep(void **state)
 		sweep_one(outside[i]);
 	for (u32 i = 0; i < 20000; i++)
 		sweep_one(fixture_random());
-	/* Nothing that a guest does not have was asked of the machine: that would have failed here.
+	/*
+	 * Nothing that a guest does not have was asked of the machine: that would have failed here.
 	 */
 	assert_int_equal(fake_cpu->faults[13], 0);
 }
@@ -291,7 +292,7 @@ static void lapic_registers(void **state)
 	assert_int_equal(value, 0);
 	/* the host's register is as before */
 	assert_int_equal(fake_msr(0x1b)->writes, 0);
-	/* disabled, and enabled again (PLATFORM.md) */
+	/* disabled, and enabled again (docs/guest-platform.md) */
 	assert_int_equal(wrmsr(0x1b, 0xfee00100), -1);
 	assert_int_equal(wrmsr(0x1b, 0xfee00900), -1);
 	assert_int_equal(rdmsr(0x1b, &value), -1);

@@ -178,7 +178,8 @@ static void page_sizes(void **state)
 	start();
 	assert_int_equal(walk(paging_root(), HV_DIRECT_MAP + 0x180000000ul).size, SIZE_2M);
 	without = paging_table_pages() - before - with_1g;
-	/* A table for each GiB of the two above 4 GiB, for both roots, and the first four of one.
+	/*
+	 * A table for each GiB of the two above 4 GiB, for both roots, and the first four of one.
 	 */
 	assert_int_equal(without - with_1g, 2 + 2 + 4);
 }

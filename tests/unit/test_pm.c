@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* ACPI fixed hardware: the timer against 128-bit arithmetic, its SCI, S5, and the registers'
- * widths. */
+/*
+ * ACPI fixed hardware: the timer against 128-bit arithmetic, its SCI, S5, and the registers'
+ * widths.
+ */
 #include "platform_fixture.h"
 
 static u32 pm_in(struct fixture *f, u16 port, u32 size)

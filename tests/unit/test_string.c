@@ -18,8 +18,6 @@ void *hv_memset(void *to, int value, size_t size);
 int hv_memcmp(const void *a, const void *b, size_t size);
 size_t hv_strlen(const char *s);
 size_t hv_strnlen(const char *s, size_t limit);
-int hv_strcmp(const char *a, const char *b);
-int hv_strncmp(const char *a, const char *b, size_t limit);
 char *hv_strchr(const char *s, int c);
 
 #define AREA 48
@@ -107,14 +105,6 @@ static void strings(void **state)
 			assert_ptr_equal(hv_strchr(a, c), strchr(a, c));
 		for (size_t limit = 0; limit < 5; limit++)
 			assert_int_equal(hv_strnlen(a, limit), strnlen(a, limit));
-		for (u32 j = 0; j < ARRAY_SIZE(texts); j++) {
-			const char *b = texts[j];
-
-			assert_int_equal(sign(hv_strcmp(a, b)), sign(strcmp(a, b)));
-			for (size_t limit = 0; limit < 5; limit++)
-				assert_int_equal(
-					sign(hv_strncmp(a, b, limit)), sign(strncmp(a, b, limit)));
-		}
 	}
 }
 
@@ -126,7 +116,6 @@ static void limits_are_kept(void **state)
 	(void)state;
 	memcpy(field, "abc", 3);
 	assert_int_equal(hv_strnlen(field, 3), 3);
-	assert_int_equal(hv_strncmp(field, "abcd", 3), 0);
 	free(field);
 }
 

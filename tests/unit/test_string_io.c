@@ -264,7 +264,8 @@ static void test_single_step(void **state)
 	assert_int_equal(fake_vmcs_get(VMCS_GUEST_RIP), CODE + 2);
 }
 
-/* The instruction was changed before it could be read again: what is there now is not string I/O.
+/*
+ * The instruction was changed before it could be read again: what is there now is not string I/O.
  */
 static void test_changed_instruction(void **state)
 {

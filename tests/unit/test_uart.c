@@ -48,7 +48,8 @@ static void test_thre_rules(void **state)
 	put(f, IER, 0);
 	put(f, IER, 2);
 	assert_true(line(f));
-	/* A console that is busy: THRE falls, the write clears the interrupt, the drain raises it.
+	/*
+	 * A console that is busy: THRE falls, the write clears the interrupt, the drain raises it.
 	 */
 	f->console_full = true;
 	put(f, DATA, 'b');
@@ -124,7 +125,8 @@ static void test_fifo_levels(void **state)
 	}
 }
 
-/* Linux 6.1 drivers/tty/serial/8250: what autoconfig() and startup ask, and what a 16550A answers.
+/*
+ * Linux 6.1 drivers/tty/serial/8250: what autoconfig() and startup ask, and what a 16550A answers.
  */
 static void test_linux_probes(void **state)
 {
@@ -215,8 +217,10 @@ static void test_loopback(void **state)
 	fixture_free(f);
 }
 
-/* A driver that acts on the interrupt line only, a console that balks at random: byte-exact both
- * ways. */
+/*
+ * A driver that acts on the interrupt line only, a console that balks at random: byte-exact both
+ * ways.
+ */
 static void test_interrupt_driver(void **state)
 {
 	struct fixture *f = fixture_new(1, HZ);

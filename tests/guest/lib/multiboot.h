@@ -44,8 +44,10 @@ void boot_read(u32 magic, u32 info);
 /* The command line behind the program name. */
 const char *boot_arguments(void);
 
-/* Ends the VM through the exit port: status (value << 1) | 1; power-off by other means if that is
- * absent. */
+/*
+ * Ends the VM through the exit port: status (value << 1) | 1; power-off by other means if that is
+ * absent.
+ */
 void __noreturn guest_exit(u8 value);
 
 #define PORT_EXIT 0xf4

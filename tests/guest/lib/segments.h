@@ -42,7 +42,8 @@ struct descriptor_pointer {
 	u64 base;
 } __packed;
 
-/* GDT as at start, TSS without I/O bitmap (base beyond the limit), TR and segment registers loaded.
+/*
+ * GDT as at start, TSS without I/O bitmap (base beyond the limit), TR and segment registers loaded.
  */
 void segments_reset(void);
 /* TSS descriptor with this limit, made available and loaded into TR. */

@@ -74,7 +74,8 @@ typedef bool trap_handler(struct trap_frame *frame);
 /* IDT, TSS stacks, handlers: all as at the start of a case. */
 void trap_reset(void);
 void trap_handle(u32 vector, trap_handler *handler); /* NULL: none */
-/* Gate of the vector uses the stack ist (0: none; 1 is taken for #DF); dpl 3: callable from ring 3.
+/*
+ * Gate of the vector uses the stack ist (0: none; 1 is taken for #DF); dpl 3: callable from ring 3.
  */
 void trap_gate(u32 vector, u32 ist, u32 dpl);
 /* Loads the IDT from a copy at another address; the argument is 4 KiB. NULL: the usual one. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Area APIC, what one CPU can show: modes, TPR and CR8, priorities, IOAPIC registers (SDM 3A 11).
+/*
+ * Area APIC, what one CPU can show: modes, TPR and CR8, priorities, IOAPIC registers (SDM 3A 11).
  */
 #include "tests/guest/lib/case.h"
 #include "tests/guest/lib/insn.h"

@@ -111,7 +111,8 @@ CASE("BUG-14", "CR", "cr0-bit-walk", cr0_bit_walk)
 	if (under_qemu_tcg())
 		case_skip("QEMU TCG checks no bits of CR0 and dies without PG");
 	for (u32 bit = 0; bit < 64; bit++) {
-		/* PE needs PG off, PG cannot go off in 64-bit mode, NW needs CD (SDM 2B, MOV CR).
+		/*
+		 * PE needs PG off, PG cannot go off in 64-bit mode, NW needs CD (SDM 2B, MOV CR).
 		 */
 		bool fault =
 			bit >= 32 || BIT(bit) == CR0_PE || BIT(bit) == CR0_PG || BIT(bit) == CR0_NW;
@@ -180,7 +181,8 @@ CASE("BUG-13", "CR", "clts-lmsw-smsw", clts_lmsw)
 
 enum direction { FROM, TO };
 
-/* MOV between a general and a control (or debug) register, RSP kept in R8 where it is the operand.
+/*
+ * MOV between a general and a control (or debug) register, RSP kept in R8 where it is the operand.
  */
 static void emit_move(u8 *code, enum direction direction, u8 opcode, u32 special, u32 reg)
 {

@@ -172,8 +172,10 @@ static volatile u32 watched_second;
 
 CASE("BUG-48", "DBG", "watchpoint-mmio", watchpoint_mmio)
 {
-	/* A store that the hypervisor emulates: later watchpoints still work, the store counts
-	 * once. */
+	/*
+	 * A store that the hypervisor emulates: later watchpoints still work, the store counts
+	 * once.
+	 */
 	struct trap_frame frame = frame_kernel(watch_io);
 
 	frame.rdi = IOAPIC_BASE;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Area DEV: UART, 8259 pair, PCI host bridge, keyboard controller, CMOS as guests' drivers probe
- * them. */
+/*
+ * Area DEV: UART, 8259 pair, PCI host bridge, keyboard controller, CMOS as guests' drivers probe
+ * them.
+ */
 #include "tests/guest/lib/case.h"
 #include "tests/guest/lib/insn.h"
 #include "tests/guest/lib/interrupt.h"

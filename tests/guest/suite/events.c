@@ -79,8 +79,10 @@ CASE("BUG-27", "EVT", "sti-cli", evt_sti_cli)
 
 CASE("BUG-27", "EVT", "mov-ss-shadow", evt_ss_shadow)
 {
-	/* STI's shadow covers MOV SS, whose own covers CPUID, but need not (SDM 3A 6.8.3:
-	 * "sequence"). */
+	/*
+	 * STI's shadow covers MOV SS, whose own covers CPUID, but need not (SDM 3A 6.8.3:
+	 * "sequence").
+	 */
 	u64 rip = taken_at(ss_shadow_cpuid);
 
 	expect(rip == (u64)ss_shadow_cpuid_1 || rip == (u64)ss_shadow_cpuid_1 - 2,

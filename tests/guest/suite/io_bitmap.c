@@ -98,8 +98,10 @@ static void check(const struct access *a, u32 port, u32 iopl, u32 limit)
 	expect_equal(frame.rdi, BUFFER, "%s port %x: RDI", a->name, port);
 }
 
-/* Harmless ports: DMA page register, 8259 mask, POST, nobody's, IOAPIC-less test area, straddling a
- * byte. */
+/*
+ * Harmless ports: DMA page register, 8259 mask, POST, nobody's, IOAPIC-less test area, straddling a
+ * byte.
+ */
 static const u16 ports[] = { 0x80, 0x87, 0x21, 0x1234, 0x1237, 0xcfc, 0xe0, 0x5fe };
 
 static void all_accesses(u32 port, u32 iopl, u32 limit)
@@ -126,7 +128,8 @@ CASE("IO-BITMAP", "TASK", "iopl", io_iopl)
 
 CASE("IO-BITMAP", "TASK", "each-bit", io_bits)
 {
-	/* Every pattern of the four bits from the port on, so that each width meets each straddle.
+	/*
+	 * Every pattern of the four bits from the port on, so that each width meets each straddle.
 	 */
 	for (u32 i = 0; i < ARRAY_SIZE(ports); i++) {
 		set_up(ALL_PORTS_LIMIT, 0xff);

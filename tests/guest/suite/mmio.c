@@ -113,7 +113,8 @@ static void fill(volatile u8 *area)
 		area[i] = (u8)(0xf3 - i * 37);
 }
 
-/* The 32-bit address form needs the window below 4 GiB: the frames run with identity-mapped pages.
+/*
+ * The 32-bit address form needs the window below 4 GiB: the frames run with identity-mapped pages.
  */
 static struct trap_frame run_on(const struct form *form, u64 base)
 {
@@ -169,8 +170,10 @@ extern u8 scratch_target[];
 
 CASE("BUG-58", "MMIO", "rip-relative", mmio_rip_relative)
 {
-	/* A page of the image is replaced by the scratch page, so that a RIP-relative operand
-	 * exits. */
+	/*
+	 * A page of the image is replaced by the scratch page, so that a RIP-relative operand
+	 * exits.
+	 */
 	struct trap_frame frame = frame_kernel(rip_relative);
 	u64 scratch = mmio_scratch();
 
@@ -208,7 +211,8 @@ SNIPPET(plain_stos, "rep stosl\n");
 
 CASE("BUG-58", "MMIO", "string-page-cross", mmio_string_faults)
 {
-	/* REP STOSL over the end of a mapped MMIO page: partial progress, #PF with the right CR2.
+	/*
+	 * REP STOSL over the end of a mapped MMIO page: partial progress, #PF with the right CR2.
 	 */
 	struct trap_frame frame = frame_kernel(plain_stos);
 	u64 scratch = mmio_scratch();

@@ -180,7 +180,8 @@ CASE("BUG-65", "MSR", "tsc-aux", msr_tsc_aux)
 		expect_equal(rdtscp_aux(), i * 0x01010101, "RDTSCP");
 		expect_equal(rdmsr(MSR_TSC_AUX), i * 0x01010101, "TSC_AUX");
 	}
-	/* Bit 32 is reserved (#GP), but Bochs takes it, so that nothing can be said about it here.
+	/*
+	 * Bit 32 is reserved (#GP), but Bochs takes it, so that nothing can be said about it here.
 	 */
 	wrmsr(MSR_TSC_AUX, initial);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Area TIME: TSC, 8254, port 0x61, PM timer, RTC, LAPIC timer in its three modes. Every wait is
- * bounded. */
+/*
+ * Area TIME: TSC, 8254, port 0x61, PM timer, RTC, LAPIC timer in its three modes. Every wait is
+ * bounded.
+ */
 #include "tests/guest/lib/case.h"
 #include "tests/guest/lib/insn.h"
 #include "tests/guest/lib/interrupt.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Area XCR: XSETBV and XGETBV (SDM 1 13.3). The oracle of legal values is computed from CPUID leaf
- * 0xD. */
+/*
+ * Area XCR: XSETBV and XGETBV (SDM 1 13.3). The oracle of legal values is computed from CPUID leaf
+ * 0xD.
+ */
 #include "tests/guest/lib/case.h"
 #include "tests/guest/lib/insn.h"
 

@@ -173,8 +173,10 @@ void fake_vmcs_remove_field(u64 field)
 
 enum vmx_result insn_vmxon(hpa_t address)
 {
-	/* SDM 3C 31.3 VMXON: #UD without CR4.VMXE, #GP unless locked with VMX outside SMX (bits 0,
-	 * 2). */
+	/*
+	 * SDM 3C 31.3 VMXON: #UD without CR4.VMXE, #GP unless locked with VMX outside SMX (bits 0,
+	 * 2).
+	 */
 	if (!(fake_cpu->cr4 & CR4_VMXE)) {
 		fake_fault(VECTOR_UD, 0);
 		return VMX_FAIL_INVALID;
@@ -289,7 +291,8 @@ enum vmx_result insn_invept(u64 type, const struct insn_inv_descriptor *descript
 		return VMX_FAIL_INVALID;
 	if (type < 1 || type > 2 || !(capabilities & BIT(24 + type)) || descriptor->second)
 		return vmx_fail(ERROR_INVALIDATION_OPERAND);
-	/* An EPTP with reserved bits 11:8 or a page-walk length other than 4 would fail an entry.
+	/*
+	 * An EPTP with reserved bits 11:8 or a page-walk length other than 4 would fail an entry.
 	 */
 	if (type == 1 && ((descriptor->first & 0xf00) || ((descriptor->first >> 3) & 7) != 3))
 		return vmx_fail(ERROR_INVALIDATION_OPERAND);
