@@ -86,16 +86,19 @@ class Watcher:
     """The session's screen: shows the console, and the stage that it has come to as progress."""
 
     STAGES = [
+        (re.compile(rb"^\[ +\d+\.\d+\] "), "outer Linux boots"),
         (re.compile(rb"^nested: Linux"), "outer Linux with KVM is up"),
         (re.compile(rb"^nested: machine (\w+)$"), "{}: firmware under KVM"),
-        (re.compile(rb"nested-status (\w+): .*\"event\":\"start\""), "{}: Torpor runs under KVM"),
-        (re.compile(rb"nested-status \w+: .*\"event\":\"enter\",\"name\":\"(\w+)\""), "VM {} runs"),
+        (re.compile(rb"^torpor: Torpor "), "Torpor runs under KVM"),
+        (re.compile(rb"nested-status \w+: .*\"event\":\"enter\",\"vm\":\"(\w+)\""),
+         "VM {} under Torpor under KVM"),
         (re.compile(rb"^nested: done"), "ending"),
     ]
 
     def __init__(self, progress, screen):
         self._progress, self._screen = progress, screen
         self._filter = FirmwareFilter()
+        self._seen = set()
 
     def write(self, data):
         for line in self._filter.feed(data).splitlines():
@@ -103,9 +106,16 @@ class Watcher:
                 self._progress.clear()
                 self._screen.write(line + b"\n")
                 self._screen.flush()
-            for pattern, text in self.STAGES:
-                if match := pattern.search(line):
-                    self._progress.stage(text.format(*(part.decode() for part in match.groups())))
+            self._follow(line)
+
+    def _follow(self, line):
+        """Each stage is told of when it begins, not again."""
+        for pattern, text in self.STAGES:
+            match = pattern.search(line)
+            stage = match and text.format(*(part.decode() for part in match.groups()))
+            if stage and stage not in self._seen:
+                self._seen.add(stage)
+                self._progress.stage(stage)
 
     def flush(self):
         """Whole lines are shown as they end."""
