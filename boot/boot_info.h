@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the UEFI loader hands to the hypervisor: the only thing the two share. All pointers in it are
- * host-physical addresses of memory that the loader allocated as EfiLoaderData and that stays valid
- * until the hypervisor frees it. Both sides are built from the same tree, so there is no version.
+ * What the UEFI loader hands to the hypervisor: the only thing the two share. All pointers in it
+ * are host-physical addresses of memory that the loader allocated as EfiLoaderData and that stays
+ * valid until the hypervisor frees it. Both sides are built from the same tree, so there is no
+ * version.
  *
- * State at hv_start(struct boot_info *): 64-bit mode, interrupts off, no boot services any more; RDI
- * points to this structure through the direct map; RSP is on the loader's boot stack (16 KiB, guard
- * page below, in the direct map's address range). Temporary page tables of the loader's map
+ * State at hv_start(struct boot_info *): 64-bit mode, interrupts off, no boot services any more;
+ * RDI points to this structure through the direct map; RSP is on the loader's boot stack (16 KiB,
+ * guard page below, in the direct map's address range). Temporary page tables of the loader's map
  *   - the hypervisor's ELF segments at HV_IMAGE_BASE.. with the rights of their program headers,
- *   - all memory below 4 GiB and all that the memory map names at HV_DIRECT_MAP (writable, no-execute),
+ *   - all memory below 4 GiB and all that the memory map names at HV_DIRECT_MAP (writable,
+ * no-execute),
  *   - nothing that the hypervisor needs in the low half.
  * EFER.NXE, CR0.WP and CR4.PAE are set.
  */
@@ -37,7 +39,8 @@ struct boot_file {
 	u64 address; /* page aligned, host-physical */
 	u64 size;    /* bytes */
 	char name[CONFIG_PATH_MAX];
-	char cmdline[CONFIG_CMDLINE_MAX]; /* of a multiboot module: the text behind the file's name */
+	char cmdline[CONFIG_CMDLINE_MAX]; /* of a multiboot module: the text behind the file's name
+					   */
 };
 
 /* One [vm NAME] section. */
@@ -105,13 +108,13 @@ struct boot_info {
 	struct boot_segment segments[BOOT_SEGMENTS_MAX];
 	u32 segment_count;
 	struct boot_framebuffer framebuffer;
-	u64 rsdp;		  /* 0: the firmware published none */
-	u64 runtime_services;	  /* EFI_RUNTIME_SERVICES *, physical; called with an identity map */
+	u64 rsdp;	      /* 0: the firmware published none */
+	u64 runtime_services; /* EFI_RUNTIME_SERVICES *, physical; called with an identity map */
 	struct boot_cpu cpus[BOOT_CPUS_MAX]; /* the BSP first */
-	u32 cpu_count;		  /* at least 1 */
-	u64 boot_stack;		  /* lowest address, that of its guard page; freed with the rest */
-	u64 boot_stack_size;	  /* guard page included */
-	u64 loader_tables;	  /* the temporary page tables */
+	u32 cpu_count;			     /* at least 1 */
+	u64 boot_stack;	     /* lowest address, that of its guard page; freed with the rest */
+	u64 boot_stack_size; /* guard page included */
+	u64 loader_tables;   /* the temporary page tables */
 	u64 loader_tables_size;
 	struct torpor_config config;
 };

@@ -5,19 +5,9 @@
  * with the value that was judged; when that fails the walk begins anew.
  */
 #include "mmu/walk.h"
+#include "hv/cpu/registers.h"
 
-#define CR0_WP	  BIT(16)
-#define CR0_PG	  BIT(31)
-#define CR4_PSE	  BIT(4)
-#define CR4_PAE	  BIT(5)
-#define CR4_LA57  BIT(12)
-#define CR4_SMEP  BIT(20)
-#define CR4_SMAP  BIT(21)
-#define CR4_PKE	  BIT(22)
-#define EFER_LMA  BIT(10)
-#define EFER_NXE  BIT(11)
-#define RFLAGS_AC BIT(18)
-#define CPL_USER  3
+#define CPL_USER 3
 
 /* Entries: SDM 3A tables 4-4 to 4-20. */
 #define ENTRY_PRESENT	 BIT(0)

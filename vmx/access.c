@@ -6,26 +6,16 @@
  */
 #include "vmx/access.h"
 
+#include "hv/cpu/registers.h"
 #include "hv/lib/log.h"
 #include "hv/lib/string.h"
 #include "hv/vm/vm.h"
+#include "vmx/access_rights.h"
 
-#define CR0_AM	      BIT(18)
-#define CR0_PG	      BIT(31)
-#define CR4_PAE	      BIT(5)
-#define CR4_LA57      BIT(12)
-#define CR4_PKE	      BIT(22)
-#define EFER_LMA      BIT(10)
-#define RFLAGS_AC     BIT(18)
 #define CPL_USER      3
 #define CPUID_PAGE_1G BIT(26) /* 80000001 EDX */
 
 /* Segment access rights in the VMCS: SDM 3C table 25-2; types: SDM 3A table 3-1. */
-#define RIGHTS_CODE	    BIT(3)
-#define RIGHTS_EXPAND_DOWN  BIT(2) /* data */
-#define RIGHTS_ACCESS_RIGHT BIT(1) /* data: writable; code: readable */
-#define RIGHTS_DB	    BIT(14)
-#define RIGHTS_UNUSABLE	    BIT(16)
 
 #define REPORTS_MAX 16
 

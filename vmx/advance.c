@@ -4,9 +4,9 @@
  * shadow gone, a single-step trap pending. Called by exit handlers (interrupts off, VMCS current).
  * Plain exits pass here, so the rare cases are kept out of the straight path.
  */
+#include "hv/cpu/registers.h"
 #include "vmx/exit.h"
 
-#define RFLAGS_TF	      BIT(8)
 #define DEBUGCTL_BTF	      BIT(1)
 #define PENDING_DEBUG_BS      BIT(14)
 #define INTERRUPTIBILITY_MASK (BIT(0) | BIT(1)) /* blocking by STI, by MOV SS */

@@ -5,6 +5,7 @@
  */
 #include "vmx/cpuid.h"
 
+#include "hv/cpu/registers.h"
 #include "hv/dev/lapic.h"
 #include "vmx/cr.h"
 #include "vmx/exit.h"

@@ -7,8 +7,10 @@
 #include "vmx/cr.h"
 
 #include "hv/cpu/msr_index.h"
+#include "hv/cpu/registers.h"
 #include "hv/vm/vm.h"
 #include "mmu/invalidate.h"
+#include "vmx/access_rights.h"
 #include "vmx/controls.h"
 #include "vmx/exit.h"
 
@@ -67,11 +69,8 @@ static const struct cr_bit cr4_bits[] = {
 	/* KL (19), CET (23), PKS (24), UINTR (25) and later: hidden with their features. */
 };
 
-#define EFER_VALID	 (EFER_SCE | EFER_LME | EFER_LMA | EFER_NXE)
 #define CR3_NO_FLUSH	 BIT(63)
 #define CR3_PCID	 0xfffull
-#define RIGHTS_L	 BIT(13)
-#define RIGHTS_TYPE	 0xf
 #define TSS_TYPE_16_BUSY 3
 #define PDPTE_PRESENT	 BIT(0)
 #define PDPTE_RESERVED	 (0x6ull | 0x1e0ull)
@@ -218,7 +217,7 @@ static bool code_is_64_bit(void)
 static bool may_activate_long_mode(u64 cr4)
 {
 	return (cr4 & CR4_PAE) && !code_is_64_bit() &&
-	       (vmcs_read(VMCS_GUEST_TR_RIGHTS) & RIGHTS_TYPE) != TSS_TYPE_16_BUSY;
+	       RIGHTS_TYPE(vmcs_read(VMCS_GUEST_TR_RIGHTS)) != TSS_TYPE_16_BUSY;
 }
 
 bool cr0_write(struct vcpu *vcpu, u64 value)
@@ -298,7 +297,7 @@ bool efer_write(struct vcpu *vcpu, u64 value)
 		{ EFER_NXE, FEATURE_NX } };
 	u64 old = vcpu->msr.efer;
 
-	if (value & ~EFER_VALID)
+	if (value & ~EFER_DEFINED)
 		return false;
 	for (u32 i = 0; i < ARRAY_SIZE(needs); i++)
 		if ((value & needs[i].bit) && !cpuid_has(vcpu->cpuid, needs[i].feature))

@@ -5,6 +5,7 @@
  */
 #include "vmx/cr.h"
 
+#include "hv/cpu/registers.h"
 #include "hv/dev/lapic.h"
 #include "hv/lib/log.h"
 #include "hv/vm/vm.h"

@@ -4,6 +4,7 @@
  * their vCPU is loaded (an exit leaves them alone), DR7 is in the VMCS. Interrupts off, VMCS
  * current.
  */
+#include "hv/cpu/registers.h"
 #include "hv/vm/vcpu.h"
 #include "vmx/cr.h"
 #include "vmx/exit.h"
@@ -15,13 +16,9 @@
 
 /* SDM 3B 17.2.4: LEN, R/W, GD and the enables; RTM (11) is hidden; bit 10 reads 1. */
 #define DR7_WRITABLE 0xffff23ffull
-#define DR7_FIXED    0x400
-#define DR7_GD	     BIT(13)
 /* B0 to B3, BD, BS, BT; the others read 1 but for bit 12 (RTM and bus lock are hidden). */
 #define DR6_WRITABLE 0xe00full
-#define DR6_FIXED    0xffff0ff0ull
 #define DR6_TRAPS    0xfull
-#define DR6_BD	     BIT(13)
 
 static u64 read_register(u32 number)
 {

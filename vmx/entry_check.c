@@ -5,13 +5,12 @@
  */
 #include "vmx/entry_check.h"
 
+#include "hv/cpu/registers.h"
 #include "hv/lib/print.h"
 #include "vmx/controls.h"
 #include "vmx/cr.h"
 #include "vmx/entry_check_rows.h"
 #include "vmx/vmcs.h"
-
-#define RFLAGS_VM BIT(17)
 
 static const struct {
 	u32 encoding;

@@ -4,6 +4,8 @@
  * vmx/entry_check.c.
  */
 #include "hv/cpu/msr_index.h"
+#include "hv/cpu/registers.h"
+#include "vmx/access_rights.h"
 #include "vmx/controls.h"
 #include "vmx/cr.h"
 #include "vmx/entry_check_rows.h"
@@ -11,16 +13,10 @@
 #include "vmx/machine.h"
 #include "vmx/vmcs.h"
 
-#define EFER_DEFINED	  (EFER_SCE | EFER_LME | EFER_LMA | EFER_NXE)
 #define DEBUGCTL_RESERVED (~0xffffull | 0x38)
 #define DEBUGCTL_BTF	  BIT(1)
 #define HIGH_HALF	  0xffffffff00000000ull
-#define RIGHTS_L	  BIT(13)
-#define RIGHTS_DPL	  0x60
 #define RFLAGS_RESERVED	  (~0x3fffffull | BIT(15) | BIT(5) | BIT(3))
-#define RFLAGS_TF	  BIT(8)
-#define RFLAGS_IF	  BIT(9)
-#define RFLAGS_VM	  BIT(17)
 #define NO_LINK		  (~0ull)
 #define PDPTE_RESERVED	  0x1e6ull
 #define BLOCKING_STI	  BIT(0)
@@ -168,7 +164,7 @@ static bool activity_supported(context *c, u64 value)
 static bool hlt_at_ring_0(context *c, u64 value)
 {
 	(void)c;
-	return value != ACTIVITY_HLT || !(vmcs_read(VMCS_GUEST_SS_RIGHTS) & RIGHTS_DPL);
+	return value != ACTIVITY_HLT || !RIGHTS_DPL(vmcs_read(VMCS_GUEST_SS_RIGHTS));
 }
 
 static bool active(context *c, u64 value)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Checks on the host-state area (SDM 3C 27.2.2 to 27.2.4): data for vmx/entry_check.c. */
 #include "hv/cpu/msr_index.h"
+#include "hv/cpu/registers.h"
 #include "vmx/controls.h"
 #include "vmx/cr.h"
 #include "vmx/entry_check_rows.h"
@@ -8,7 +9,6 @@
 #include "vmx/vmcs.h"
 
 #define SELECTOR_LOW 7ull /* RPL and TI */
-#define EFER_DEFINED (EFER_SCE | EFER_LME | EFER_LMA | EFER_NXE)
 
 typedef const struct entry_context context;
 

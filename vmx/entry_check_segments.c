@@ -3,6 +3,7 @@
  * Checks on the guest's segment registers (SDM 3C 27.3.1.2): rules times registers, for
  * vmx/entry_check.c.
  */
+#include "vmx/access_rights.h"
 #include "vmx/entry_check_rows.h"
 #include "vmx/vmcs.h"
 
@@ -16,14 +17,7 @@ enum segment_number { ES, CS, SS, DS, FS, GS, LDTR, TR, SEGMENTS };
 #define TYPE(rights)	 ((rights)&0xf)
 #define DPL(rights)	 ((rights) >> 5 & 3)
 #define RPL(selector)	 ((selector)&3)
-#define RIGHTS_S	 BIT(4)
-#define RIGHTS_P	 BIT(7)
-#define RIGHTS_L	 BIT(13)
-#define RIGHTS_DB	 BIT(14)
-#define RIGHTS_G	 BIT(15)
-#define RIGHTS_UNUSABLE	 BIT(16)
 #define RIGHTS_RESERVED	 0xfffe0f00ull
-#define RIGHTS_V86	 0xf3
 #define SELECTOR_TI	 BIT(2)
 #define HIGH_HALF	 0xffffffff00000000ull
 #define TYPE_ACCESSED	 1
@@ -121,7 +115,7 @@ static bool limit_64k(segments *s, segment *r)
 static bool rights_v86(segments *s, segment *r)
 {
 	(void)s;
-	return r->rights == RIGHTS_V86;
+	return r->rights == RIGHTS_VM86;
 }
 
 static bool cs_type(segments *s, segment *r)

@@ -5,6 +5,7 @@
  */
 #include "vmx/event.h"
 
+#include "hv/cpu/registers.h"
 #include "hv/dev/lapic.h"
 #include "hv/dev/platform.h"
 #include "hv/lib/log.h"
@@ -12,9 +13,6 @@
 #include "vmx/controls.h"
 #include "vmx/exit.h"
 
-#define RFLAGS_IF	    BIT(9)
-#define RFLAGS_RF	    BIT(16)
-#define CR0_PE		    BIT(0)
 /* Pending debug exceptions (SDM 3C table 25-4): an enabled breakpoint was met, a single step. */
 #define PENDING_DEBUG_TRAPS (BIT(12) | BIT(14))
 

@@ -4,6 +4,7 @@
  * what a handler may assume.
  */
 #include "hv/cpu/irq.h"
+#include "hv/cpu/registers.h"
 #include "hv/dev/lapic.h"
 #include "hv/lib/log.h"
 #include "hv/vm/vm.h"
@@ -15,11 +16,9 @@
 
 /* DR6 (SDM 3B 17.2.3): B0 to B3, BD, BS, RTM as the exit qualification reports them (3C table
  * 28-1). */
-#define DR6_ACTIVE_LOW	       0xffff0ff0ull
 #define QUALIFICATION_DR6      (0xfull | BIT(13) | BIT(14))
 #define QUALIFICATION_BUS_LOCK BIT(11)
 #define QUALIFICATION_RTM      BIT(16)
-#define DR7_GD		       BIT(13)
 
 enum exit_action exit_external_interrupt(struct vcpu *vcpu)
 {
@@ -100,7 +99,7 @@ static enum exit_action reflect_debug(struct vcpu *vcpu, u32 info)
 		vcpu->pending |= PENDING_EVENT;
 		return EXIT_RESUME;
 	}
-	dr6 = (dr6 & ~0xfull) | DR6_ACTIVE_LOW | (qualification & QUALIFICATION_DR6);
+	dr6 = (dr6 & ~0xfull) | DR6_FIXED | (qualification & QUALIFICATION_DR6);
 	if (qualification & QUALIFICATION_RTM)
 		dr6 &= ~BIT(16);
 	if (qualification & QUALIFICATION_BUS_LOCK)

@@ -3,7 +3,8 @@
 #ifndef VMX_FPU_H
 #define VMX_FPU_H
 
-/* Every component that XCR0 enables gets its initial state (SDM 1 13.8). CR4.OSXSAVE is set, CR0.TS clear. */
+/* Every component that XCR0 enables gets its initial state (SDM 1 13.8). CR4.OSXSAVE is set, CR0.TS
+ * clear. */
 void fpu_init_xsave(void);
 /* x87 and SSE get their initial state. CR4.OSFXSR is set, CR0.TS and EM clear. */
 void fpu_init_fxsave(void);

@@ -5,14 +5,12 @@
 
 #include "hv/cpu/insn.h"
 #include "hv/cpu/msr_index.h"
+#include "hv/cpu/registers.h"
 #include "vmx/fpu.h"
 #include "vmx/msr.h"
 
-#define CR4_OSFXSR	     BIT(9)
-#define CR4_OSXSAVE	     BIT(18)
 #define CPUID_1_ECX_XSAVE    BIT(26)
 #define CPUID_D_1_EAX_XSAVES BIT(3)
-#define DR6_RESET	     0xffff0ff0
 #define XCR0_RESET	     1
 
 static bool has_xsave(void)
@@ -44,7 +42,7 @@ void guest_state_reset(const struct cpuid_policy *policy)
 	insn_write_dr1(0);
 	insn_write_dr2(0);
 	insn_write_dr3(0);
-	insn_write_dr6(DR6_RESET);
+	insn_write_dr6(DR6_FIXED);
 	insn_write_cr2(0);
 	msr_reset_live(policy);
 }

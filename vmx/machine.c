@@ -5,13 +5,13 @@
 #include "hv/cpu/cpu.h"
 #include "hv/cpu/insn.h"
 #include "hv/cpu/msr_index.h"
+#include "hv/cpu/registers.h"
 #include "hv/mem/frames.h"
 #include "mmu/invalidate.h"
 
 #define CPUID_1_ECX_VMX	    BIT(5)
 #define FEATURE_LOCKED	    BIT(0)
 #define FEATURE_VMX_OUTSIDE BIT(2)
-#define CR4_VMXE	    BIT(13)
 
 struct vmx_machine vmx_machine;
 

@@ -5,10 +5,8 @@
  */
 #include "vmx/operand.h"
 
+#include "hv/cpu/registers.h"
 #include "vmx/alu.h"
-
-#define RFLAGS_TF BIT(8)
-#define RFLAGS_RF BIT(16)
 
 /* At most a page of bytes, or so many wider elements, between two chances for an interrupt. */
 #define ITERATIONS_MAX 1024

@@ -3,6 +3,7 @@
 #include "vmx/segment_load.h"
 
 #include "hv/lib/string.h"
+#include "vmx/access_rights.h"
 
 #define SELECTOR_TI	  BIT(2)
 #define SELECTOR_RPL(s)	  ((s)&3)
@@ -11,7 +12,6 @@
 #define TYPE_WRITABLE	  BIT(1) /* of data; readable of code */
 #define TYPE_CONFORMING	  BIT(2)
 #define TYPE_CODE	  BIT(3)
-#define RIGHTS_VM86	  0xf3
 
 /* VMCS fields of enum segment: the register's number times 2 behind ES's. */
 #define SELECTOR_FIELD(n) (VMCS_GUEST_ES_SELECTOR + 2 * (n))
@@ -112,7 +112,7 @@ static u32 check_code(const struct descriptor *d, u16 selector)
 		return VECTOR_TS;
 	if (type & TYPE_CONFORMING ? dpl > rpl : dpl != rpl)
 		return VECTOR_TS;
-	return d->rights & RIGHTS_PRESENT ? 0 : VECTOR_NP;
+	return d->rights & RIGHTS_P ? 0 : VECTOR_NP;
 }
 
 static u32 check_stack(const struct descriptor *d, u16 selector, u32 cpl)
@@ -123,7 +123,7 @@ static u32 check_stack(const struct descriptor *d, u16 selector, u32 cpl)
 		return VECTOR_TS;
 	if (RIGHTS_DPL(d->rights) != cpl || SELECTOR_RPL(selector) != cpl)
 		return VECTOR_TS;
-	return d->rights & RIGHTS_PRESENT ? 0 : VECTOR_SS;
+	return d->rights & RIGHTS_P ? 0 : VECTOR_SS;
 }
 
 static u32 check_data(const struct descriptor *d, u16 selector, u32 cpl)
@@ -135,7 +135,7 @@ static u32 check_data(const struct descriptor *d, u16 selector, u32 cpl)
 		return VECTOR_TS;
 	if (!conforming && dpl < MAX(cpl, SELECTOR_RPL(selector)))
 		return VECTOR_TS;
-	return d->rights & RIGHTS_PRESENT ? 0 : VECTOR_NP;
+	return d->rights & RIGHTS_P ? 0 : VECTOR_NP;
 }
 
 static bool load_segment(struct guest_access *access, u32 n, u16 selector, u32 cpl, u32 external)
@@ -188,8 +188,7 @@ static bool load_ldt(struct guest_access *access, u16 selector, u32 external)
 	case DESCRIPTOR_OK:
 		break;
 	}
-	if (d.rights & RIGHTS_S || RIGHTS_TYPE(d.rights) != TYPE_LDT ||
-		!(d.rights & RIGHTS_PRESENT))
+	if (d.rights & RIGHTS_S || RIGHTS_TYPE(d.rights) != TYPE_LDT || !(d.rights & RIGHTS_P))
 		return fail(access, VECTOR_TS, selector, external);
 	vmcs_write(VMCS_GUEST_LDTR_BASE, d.base);
 	vmcs_write(VMCS_GUEST_LDTR_LIMIT, d.limit);

@@ -17,12 +17,6 @@ struct descriptor {
 	u32 rights; /* in the layout of the VMCS (SDM 3C table 25-2) */
 };
 
-#define RIGHTS_TYPE(rights) ((rights)&0xf)
-#define RIGHTS_S	    BIT(4) /* code or data */
-#define RIGHTS_DPL(rights)  ((rights) >> 5 & 3)
-#define RIGHTS_PRESENT	    BIT(7)
-#define RIGHTS_UNUSABLE	    BIT(16)
-
 /* Types of system segments in protected mode: SDM 3A table 3-2. */
 enum { TYPE_TSS16 = 1, TYPE_LDT = 2, TYPE_TSS16_BUSY = 3, TYPE_TSS32 = 9, TYPE_TSS32_BUSY = 11 };
 #define TYPE_BUSY BIT(1)

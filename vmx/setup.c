@@ -7,12 +7,14 @@
 
 #include "hv/cpu/cpu.h"
 #include "hv/cpu/msr_index.h"
+#include "hv/cpu/registers.h"
 #include "hv/cpu/time.h"
 #include "hv/dev/lapic.h"
 #include "hv/lib/log.h"
 #include "hv/mem/frames.h"
 #include "hv/mem/paging.h"
 #include "hv/vm/vm.h"
+#include "vmx/access_rights.h"
 #include "vmx/cr.h"
 #include "vmx/entry.h"
 #include "vmx/machine.h"
@@ -20,16 +22,10 @@
 #include "vmx/vmcs.h"
 
 /* Segment access rights as in the VMCS: SDM 3C table 25-2. */
-#define RIGHTS_UNUSABLE 0x10000
 #define RIGHTS_CODE_64	0xa09b /* present, code, execute/read, accessed, L, G */
 #define RIGHTS_CODE_32	0xc09b /* D, G */
 #define RIGHTS_DATA	0xc093 /* present, data, read/write, accessed, B, G */
 #define RIGHTS_TSS_BUSY 0x008b
-#define CR0_PE BIT(0)
-#define CR0_PG BIT(31)
-#define CR4_PAE BIT(5)
-#define RFLAGS_ALWAYS_1 0x2
-#define DR7_RESET	0x400
 #define PAT_RESET	0x0007040600070406ull
 #define NO_LINK_POINTER (~0ull)
 #define VPID_FIRST	1
@@ -162,8 +158,8 @@ static void write_guest_state(struct vcpu *vcpu, const struct guest_entry *entry
 	write_guest_segments(entry);
 	vmcs_write(VMCS_GUEST_RIP, entry->rip);
 	vmcs_write(VMCS_GUEST_RSP, entry->rsp);
-	vmcs_write(VMCS_GUEST_RFLAGS, RFLAGS_ALWAYS_1);
-	vmcs_write(VMCS_GUEST_DR7, DR7_RESET);
+	vmcs_write(VMCS_GUEST_RFLAGS, RFLAGS_FIXED);
+	vmcs_write(VMCS_GUEST_DR7, DR7_FIXED);
 	vmcs_write(VMCS_GUEST_DEBUGCTL, 0);
 	vmcs_write(VMCS_GUEST_PENDING_DEBUG, 0);
 	vmcs_write(VMCS_GUEST_INTERRUPTIBILITY, 0);

@@ -5,6 +5,8 @@
  * everything that can fault in the old task first, then the switch, then the loads that fault in
  * the new one.
  */
+#include "hv/cpu/registers.h"
+#include "vmx/access_rights.h"
 #include "vmx/cr.h"
 #include "vmx/segment_load.h"
 
@@ -12,12 +14,8 @@
 #define QUALIFICATION_SOURCE(q)	  ((q) >> 30 & 3)
 enum source { SOURCE_CALL, SOURCE_IRET, SOURCE_JMP, SOURCE_GATE };
 
-#define RFLAGS_FIXED	  0x2
 #define RFLAGS_WRITABLE	  0x3f7fd5
-#define RFLAGS_NT	  BIT(14)
-#define RFLAGS_VM	  BIT(17)
 #define DR7_LOCAL_ENABLES 0x155 /* L0 to L3, LE (SDM 3B 17.2.4) */
-#define DR6_BT		  BIT(15)
 #define TSS_TRAP	  BIT(0)
 
 /* SDM 3A figure 8-2: the 32-bit TSS up to the I/O map base. */
@@ -188,7 +186,7 @@ static bool prepare(struct switch_state *s, struct descriptor *old)
 	if (s->next.rights & RIGHTS_S || (type & ~(8u | TYPE_BUSY)) != TYPE_TSS16 ||
 		!(type & TYPE_BUSY) != (s->source != SOURCE_IRET))
 		return stop_with(s, s->source == SOURCE_IRET ? VECTOR_TS : VECTOR_GP);
-	if (!(s->next.rights & RIGHTS_PRESENT))
+	if (!(s->next.rights & RIGHTS_P))
 		return stop_with(s, VECTOR_NP);
 	minimum = type & 8 ? sizeof(struct tss32) : sizeof(struct tss16);
 	if (s->next.limit < minimum - 1)

@@ -50,7 +50,7 @@
 	X(EOI_EXIT_BITMAP_2, 0x2020)                   \
 	X(EOI_EXIT_BITMAP_3, 0x2022)                   \
 	X(XSS_EXITING_BITMAP, 0x202c)                  \
-	X(ENCLS_EXITING_BITMAP, 0x202e)                                                            \
+	X(ENCLS_EXITING_BITMAP, 0x202e)                \
 	X(TSC_MULTIPLIER, 0x2032)                      \
 	/* 64-bit read-only */                         \
 	X(GUEST_PHYSICAL_ADDRESS, 0x2400)              \

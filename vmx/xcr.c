@@ -5,6 +5,7 @@
  */
 #include "vmx/xcr.h"
 
+#include "hv/cpu/registers.h"
 #include "hv/vm/vcpu.h"
 #include "vmx/cpuid.h"
 #include "vmx/cr.h"

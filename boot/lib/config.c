@@ -153,8 +153,8 @@ static enum error set_mitigations(struct parser *parser, struct slice value)
 	enum error error = set_bool(parser, "mitigations", value, to);
 
 	if (!error && *to)
-		return not_yet(parser,
-			"mitigations = on is not yet supported; write mitigations = off or remove the line");
+		return not_yet(parser, "mitigations = on is not yet supported; write mitigations = "
+				       "off or remove the line");
 	return error;
 }
 

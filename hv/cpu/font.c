@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The letters of the frame buffer console: drawn for Torpor, five pixels wide in a cell of eight. One
- * row for each printable ASCII character; one byte a line from the top, bit 7 the leftmost pixel.
+ * The letters of the frame buffer console: drawn for Torpor, five pixels wide in a cell of eight.
+ * One row for each printable ASCII character; one byte a line from the top, bit 7 the leftmost
+ * pixel.
  */
 #include "hv/cpu/font.h"
 

@@ -91,8 +91,7 @@ static void enable_local(void)
 		insn_wrmsr(MSR_APIC_BASE, base | BASE_ENABLE);
 		page = mmio_map(hpa(base & BASE_ADDRESS), PAGE_SIZE);
 		if (!page)
-			panic("the local APIC's base %#lx lies in memory",
-				base & BASE_ADDRESS);
+			panic("the local APIC's base %#lx lies in memory", base & BASE_ADDRESS);
 	}
 	tsc_deadline = features & CPUID_1_ECX_TSC_DEADLINE;
 	apic_write(APIC_TPR, 0);

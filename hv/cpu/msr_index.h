@@ -63,9 +63,4 @@
 #define MSR_KERNEL_GS_BASE    0xc0000102
 #define MSR_TSC_AUX	      0xc0000103
 
-#define EFER_SCE BIT(0)
-#define EFER_LME BIT(8)
-#define EFER_LMA BIT(10)
-#define EFER_NXE BIT(11)
-
 #endif

@@ -82,7 +82,8 @@ struct lapic *platform_lapic(struct platform *platform, u32 vcpu);
 int platform_interrupt_pending(struct platform *platform, u32 vcpu);
 int platform_interrupt_accept(struct platform *platform, u32 vcpu);
 
-/* True if a device could still raise an NMI at this vCPU: an IOAPIC pin or LINT0 is programmed to. */
+/* True if a device could still raise an NMI at this vCPU: an IOAPIC pin or LINT0 is programmed to.
+ */
 bool platform_nmi_possible(const struct platform *platform, u32 vcpu);
 
 /* A byte typed at the console. False: the UART's FIFO is full, offer it again later. */

@@ -5,6 +5,7 @@
 
 #include "hv/cpu/insn.h"
 #include "hv/cpu/msr_index.h"
+#include "hv/cpu/registers.h"
 #include "hv/lib/log.h"
 #include "hv/lib/string.h"
 #include "hv/mem/efi_memory.h"
@@ -19,15 +20,6 @@
 #define ENTRIES	     512ul
 #define ROOT_COVERS  (ENTRIES * SIZE_1G) /* by one entry of the root */
 #define DIRECT_SIZE  (HV_IMAGE_BASE - HV_DIRECT_MAP)
-
-#define CR0_NE	 BIT(5)
-#define CR0_WP	 BIT(16)
-#define CR0_NW	 BIT(29)
-#define CR0_CD	 BIT(30)
-#define CR4_UMIP BIT(11)
-#define CR4_SMEP BIT(20)
-#define CR4_SMAP BIT(21)
-#define CR4_PGE	 BIT(7)
 
 #define PAT_RESET_VALUE		0x0007040600070406ul /* SDM 3A 12.12.4 */
 #define CPUID_1_EDX_PAT		BIT(16)

@@ -2,14 +2,11 @@
 /* What exit handlers ask about a vCPU. Interrupts off; the vCPU's VMCS is current. */
 #include "hv/vm/vcpu.h"
 
+#include "hv/cpu/registers.h"
+#include "vmx/access_rights.h"
 #include "vmx/vmcs.h"
 
-#define RIGHTS_DPL(rights) ((rights) >> 5 & 3)
-#define RIGHTS_L	   BIT(13)
-#define RIGHTS_DB	   BIT(14)
-#define CR0_PE		   BIT(0)
-#define RFLAGS_VM	   BIT(17)
-#define ENTRY_IA32E	   BIT(9)
+#define ENTRY_IA32E BIT(9)
 
 u64 vcpu_gpr(const struct vcpu *vcpu, u32 number)
 {

@@ -5,6 +5,7 @@
 
 #include "vcpu_fixture.h"
 
+#include "hv/cpu/registers.h"
 #include "vmx/xcr.h"
 
 #define ALL_ONES ((struct cpuid_regs){ ~0u, ~0u, ~0u, ~0u })

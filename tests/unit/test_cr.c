@@ -5,6 +5,7 @@
 
 #include "vcpu_fixture.h"
 
+#include "hv/cpu/registers.h"
 #include "mmu/invalidate.h"
 
 #define MOV_TO(cr, gpr)	  ((u64)(cr) | (u64)(gpr) << 8)

@@ -2,6 +2,7 @@
 // MOV DR exits (BUG-61): values, aliases, DR7.GD and the order of faults, with all registers
 // (BUG-11).
 
+#include "hv/cpu/registers.h"
 #include "vcpu_fixture.h"
 
 #define QUALIFICATION(dr, from, gpr) ((u64)(dr) | (u64)(from) << 4 | (u64)(gpr) << 8)

@@ -4,6 +4,7 @@
 
 #include "vcpu_fixture.h"
 
+#include "hv/cpu/registers.h"
 #include "vmx/xcr.h"
 
 static bool oracle(u64 allowed, u64 value)

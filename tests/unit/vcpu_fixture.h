@@ -17,6 +17,7 @@
 
 #include "fake_cpu.h"
 #include "fake_log.h"
+#include "hv/cpu/registers.h"
 #include "hv/dev/lapic.h"
 #include "hv/vm/vm.h"
 #include "vmx/cpuid.h"
