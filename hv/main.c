@@ -114,6 +114,7 @@ void hv_main(struct boot_info *boot)
 	struct torpor_config *config = &boot->config;
 	u32 status = 0;
 
+	status_event("{\"event\":\"start\",\"version\":\"%s\"}", TORPOR_VERSION);
 	start_vmx();
 	log_info("memory: image %lu KiB, %lu KiB in use besides guests, %lu MiB free",
 		host_image_size() >> 10, host_memory_in_use() >> 10,

@@ -34,8 +34,11 @@ static const struct cr_bit cr0_bits[] = {
 	{ CR0_EM, GUEST, 0 },
 	/* The FPU is the guest's while it runs, so #NM is its own. */
 	{ CR0_TS, GUEST, 0 },
-	/* Hard-wired to 1. */
-	{ CR0_ET, GUEST, 0 },
+	/*
+	 * Hard-wired to 1, so that nothing exits for it. Not the guest's: where KVM is the
+	 * processor, a bit of the guest's that KVM itself fixes reads back as it was written.
+	 */
+	{ CR0_ET, HOST_SHADOW, 0 },
 	/* Fixed to 1 by VMX (SDM 3C 24.8); legacy error reporting by IRQ 13 is not there. */
 	{ CR0_NE, HOST_SHADOW, 0 },
 	/* A toggle costs nothing: with EPT no table of ours depends on it. */

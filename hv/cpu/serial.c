@@ -128,6 +128,20 @@ void console_use_interrupts(void)
 	set_interrupts();
 }
 
+void console_poll(void)
+{
+	if (!uart.port || uart.dead)
+		return;
+	receive();
+	transmit();
+	set_interrupts();
+}
+
+bool console_busy(void)
+{
+	return uart.tx_head != uart.tx_tail;
+}
+
 bool console_has_room(void)
 {
 	return uart.tx_head - uart.tx_tail < TX_SIZE;

@@ -20,6 +20,14 @@ bool console_has_room(void);
 int console_getc(void);
 int console_peek(void);
 
+/*
+ * Looks at the UART without an interrupt: for ports whose interrupt is not known, and for emulators
+ * that hold interrupts back while a guest runs with RFLAGS.IF clear. console_busy(): bytes wait to
+ * be sent.
+ */
+void console_poll(void);
+bool console_busy(void);
+
 /* Text that must not be lost: waits for room, boundedly. A log sink. */
 void console_write(const char *text, size_t length);
 /* Waits until everything is on the wire, boundedly. */

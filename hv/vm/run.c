@@ -11,6 +11,7 @@
 #include "hv/cpu/hostapic.h"
 #include "hv/cpu/insn.h"
 #include "hv/cpu/serial.h"
+#include "hv/cpu/time.h"
 #include "hv/dev/lapic.h"
 #include "hv/lib/log.h"
 #include "vmx/entry.h"
@@ -105,6 +106,26 @@ struct platform_host vm_platform_host(struct vm *vm)
 	};
 }
 
+/* How often the UART is looked at: rarely, but every 16 bytes' time (at 115200 baud) while output
+ * waits. */
+#define CONSOLE_IDLE_HZ 100
+#define CONSOLE_BUSY_HZ 720
+
+static void poll_console(struct vcpu *vcpu)
+{
+	u64 now = insn_rdtsc();
+
+	if (!vcpu->vm->config->console) {
+		vcpu->console_deadline = TIMER_NEVER;
+		return;
+	}
+	if (now < vcpu->console_deadline)
+		return;
+	console_poll();
+	vcpu->console_deadline =
+		now + tsc_hz() / (console_busy() ? CONSOLE_BUSY_HZ : CONSOLE_IDLE_HZ);
+}
+
 static void serve_console(struct vm *vm)
 {
 	int byte;
@@ -141,6 +162,11 @@ static void arm_timer(struct vcpu *vcpu, u64 deadline)
 	}
 }
 
+static u64 next_deadline(const struct vcpu *vcpu)
+{
+	return MIN(platform_next_deadline(vcpu->vm->platform), vcpu->console_deadline);
+}
+
 /* SDM 2A HLT: nothing but an interrupt that the guest takes, an NMI, INIT or reset ends it. */
 static void wait_halted(struct vcpu *vcpu)
 {
@@ -154,7 +180,8 @@ static void wait_halted(struct vcpu *vcpu)
 			(void)vcpu_crash(vcpu);
 			return;
 		}
-		host_idle(platform_next_deadline(vm->platform));
+		host_idle(next_deadline(vcpu));
+		poll_console(vcpu);
 		take_host_nmis(vcpu);
 		platform_run_timers(vm->platform);
 		serve_console(vm);
@@ -205,6 +232,7 @@ static bool prepare(struct vcpu *vcpu)
 		 */
 		insn_take_interrupts();
 		platform_run_timers(vm->platform);
+		poll_console(vcpu);
 		serve_console(vm);
 		take_host_nmis(vcpu);
 		if (vcpu->halted)
@@ -219,7 +247,7 @@ static bool prepare(struct vcpu *vcpu)
 	 * stays. */
 	if (this_cpu()->nmi_count)
 		nmi_arrived(this_cpu());
-	arm_timer(vcpu, platform_next_deadline(vm->platform));
+	arm_timer(vcpu, next_deadline(vcpu));
 	vcpu->pending = 0;
 	return true;
 }
