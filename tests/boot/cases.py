@@ -165,6 +165,8 @@ def payload_hostile(test):
     run = test.run("--config", test.write("hostile.conf", config))
     for name, event in run.vm_events().items():
         expect(event["status"] == 1, f"vm {name} ended with {event}")
+        logged = len(re.findall(rf"vm {name}: (INIT|SIPI) ", run.console))
+        expect(logged <= 1, f"vm {name} filled the log: {logged} INITs and SIPIs")
     run.expect_status(1)
 
 
