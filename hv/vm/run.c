@@ -155,17 +155,16 @@ static void take_host_nmis(struct vcpu *vcpu)
 		event_queue_nmi(vcpu);
 }
 
-static void arm_timer(struct vcpu *vcpu, u64 deadline)
+static void arm_timer(u64 deadline)
 {
 	if (vmx_control(&vmx_machine.controls, CONTROLS_PIN, PIN_PREEMPTION_TIMER)) {
 		u64 now = insn_rdtsc();
 		u64 ticks = deadline > now ? (deadline - now) >> vmx_machine.preemption_shift : 0;
 
 		vmcs_write(VMCS_PREEMPTION_TIMER_VALUE, MIN(ticks, PREEMPTION_MAX));
-		vcpu->timer_deadline = deadline;
-	} else if (deadline != vcpu->timer_deadline) {
+	} else {
+		/* Anew each time: idling sets it otherwise, and it may fire before its time. */
 		host_timer_set(deadline);
-		vcpu->timer_deadline = deadline;
 	}
 }
 
@@ -254,7 +253,7 @@ static bool prepare(struct vcpu *vcpu)
 	 * stays. */
 	if (this_cpu()->nmi_count)
 		nmi_arrived(this_cpu());
-	arm_timer(vcpu, next_deadline(vcpu));
+	arm_timer(next_deadline(vcpu));
 	vcpu->pending = 0;
 	return true;
 }

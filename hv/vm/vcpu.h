@@ -67,7 +67,6 @@ struct vcpu {
 	u32 entry_controls;
 	u32 tpr_threshold;    /* as last written */
 	u64 console_deadline; /* when the host's UART is looked at next */
-	u64 timer_deadline;   /* what the preemption timer or the host timer is set to */
 	u32 access_reports; /* lines logged about accesses that were not emulated (vmx/access.c) */
 	u64 access_reported_page;
 	bool halted; /* HLT: nothing runs until an event can be delivered */
