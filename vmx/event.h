@@ -82,7 +82,7 @@ void event_queue_nmi(struct vcpu *vcpu);
 void event_prepare_entry(struct vcpu *vcpu);
 
 /*
- * True if the guest, were it halted, would go on: SDM 3A 8.10.1 (HLT ends on NMI or unmasked
+ * True if the guest, were it halted, would go on: SDM 3A 9.10.1 (HLT ends on NMI or unmasked
  * interrupt).
  */
 bool event_deliverable(struct vcpu *vcpu);
