@@ -31,8 +31,8 @@ static __attribute__((noinline, cold)) u64 wrap_rip(u64 rip)
 }
 
 /*
- * SDM 3B 18.3.1.4 and 3C 25.3: the trap of a single step comes after the instruction; with BTF set
- * only branches trap, and no emulated instruction is one.
+ * SDM 3B 18.3.1.4 and 3C 25.4.2: the trap of a single step comes after the instruction; with BTF
+ * set only branches trap, and no emulated instruction is one.
  */
 static __attribute__((noinline, cold)) void single_step(void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Events towards a guest (SDM 3C 27.8, 3A 6.8 and 6.9): what waits to be injected, and the
+ * Events towards a guest (SDM 3C 27.6, 3A 6.8 and 6.9): what waits to be injected, and the
  * decision, made before each entry through the run loop, what goes in now and which window is
  * opened for the rest.
  */

@@ -187,7 +187,7 @@ static enum exit_action emulate_to_memory(struct emulation *e)
 	return emulation_complete(e);
 }
 
-/* SDM 3A 6.2.3: how much of RSP the stack segment uses. */
+/* SDM 1 6.2.3: how much of RSP the stack segment uses. */
 static u32 stack_size(const struct emulation *e)
 {
 	if (e->access.mode == MODE_LONG64)
