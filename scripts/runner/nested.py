@@ -136,6 +136,7 @@ class Outcome:
         self.dmesg = [line.decode("latin-1") for line in DMESG.findall(console)]
         tsc = TSC.search(console)
         self.instructions = int(tsc[1]) if tsc else None
+        self.traced = b"nested: refused entries are traced\n" in console
         self.finished = b"nested: done\n" in console
 
     def events(self, machine):
