@@ -37,7 +37,7 @@ exec timeout -s KILL {seconds} qemu-system-x86_64 -L /roms -nodefaults -no-user-
 """
 
 STATUS = re.compile(rb"nested-status (\w+): ([^\n]*)\n")
-REFUSED = re.compile(rb"^nested-refused: (.*)$", re.MULTILINE)
+REFUSED = re.compile(rb"^nested-refused: .*?kvm_nested_vmenter_failed: (.*)$", re.MULTILINE)
 DMESG = re.compile(rb"^nested-dmesg: (.*)$", re.MULTILINE)
 TSC = re.compile(rb"^torpor-bench init tsc=(\d+)$", re.MULTILINE)
 
