@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The exit of MOV DR, for when that control is on. DR0 to DR3 and DR6 stay in the processor while
- * their vCPU is loaded (an exit leaves them alone), DR7 is in the VMCS. Interrupts off, VMCS
- * current.
+ * The exit of MOV DR. Torpor does not ask for that control; a processor may insist on it. DR0 to
+ * DR3 and DR6 stay in the processor while their vCPU is loaded (an exit leaves them alone), DR7 is
+ * in the VMCS. Interrupts off, VMCS current.
  */
 #include "hv/cpu/registers.h"
 #include "hv/vm/vcpu.h"

@@ -120,14 +120,6 @@ static bool paging_protected(context *c, u64 value)
 	return !(value & CR0_PG) || (value & CR0_PE);
 }
 
-static bool cr4_fixed(context *c, u64 value)
-{
-	const struct vmx_capabilities *cap = &vmx_machine.capabilities;
-
-	(void)c;
-	return (value & cap->cr4_fixed0) == cap->cr4_fixed0 && !(value & ~cap->cr4_fixed1);
-}
-
 static bool lma_matches(context *c, u64 value)
 {
 	return !(value & EFER_LMA) == !c->ia32e;
@@ -211,7 +203,7 @@ const struct entry_check entry_checks_guest_registers[] = {
 	{ NULL, VMCS_GUEST_CR0, CHECK_FUNCTION, 0, cr0_fixed,
 		"guest CR0 against IA32_VMX_CR0_FIXED0/1" },
 	{ NULL, VMCS_GUEST_CR0, CHECK_FUNCTION, 0, paging_protected, "CR0.PG without PE" },
-	{ NULL, VMCS_GUEST_CR4, CHECK_FUNCTION, 0, cr4_fixed,
+	{ NULL, VMCS_GUEST_CR4, CHECK_FUNCTION, 0, entry_check_is_cr4,
 		"guest CR4 against IA32_VMX_CR4_FIXED0/1" },
 	{ if_load_debug, VMCS_GUEST_DEBUGCTL, CHECK_CLEAR, DEBUGCTL_RESERVED, NULL,
 		"reserved bits of IA32_DEBUGCTL" },
