@@ -10,7 +10,8 @@
 #define RIGHTS_EXPAND_DOWN  BIT(2) /* data */
 #define RIGHTS_CODE	    BIT(3)
 #define RIGHTS_S	    BIT(4) /* code or data */
-#define RIGHTS_DPL(rights)  ((rights) >> 5 & 3)
+#define RIGHTS_DPL_SHIFT    5
+#define RIGHTS_DPL(rights)  ((rights) >> RIGHTS_DPL_SHIFT & 3)
 #define RIGHTS_P	    BIT(7)
 #define RIGHTS_L	    BIT(13)
 #define RIGHTS_DB	    BIT(14)

@@ -49,7 +49,7 @@ static bool is_fault(u32 vector)
 	       vector != VECTOR_DF && vector != VECTOR_MC;
 }
 
-static void clear_shadow(void)
+void event_clear_shadow(void)
 {
 	u32 blocking = vmcs_read(VMCS_GUEST_INTERRUPTIBILITY);
 
@@ -91,7 +91,7 @@ enum exit_action raise_exception(struct vcpu *vcpu, enum vector vector, s64 erro
 	}
 	if (is_fault(vector))
 		vmcs_write(VMCS_GUEST_RFLAGS, vmcs_read(VMCS_GUEST_RFLAGS) | RFLAGS_RF);
-	clear_shadow();
+	event_clear_shadow();
 	vcpu->events.info = EVENT_INFO(EVENT_HARDWARE_EXCEPTION, vector);
 	/* Real-address mode pushes no error codes; the entry check insists (SDM 3C 27.2.1.3). */
 	if (error_code != NO_ERROR_CODE && (vmcs_read(VMCS_GUEST_CR0) & CR0_PE)) {

@@ -71,6 +71,8 @@ struct event_decision event_decide(const struct event_inputs *inputs);
 void event_requeue_interrupted(struct vcpu *vcpu);
 /* The exit struck an IRET that had already unblocked NMIs (SDM 3C 28.2.3): blocks them again. */
 void event_restore_nmi_blocking(void);
+/* The instruction behind STI or MOV SS is over: nothing is held back any more. */
+void event_clear_shadow(void);
 
 /* An NMI for the guest; kept until it can be taken. */
 void event_queue_nmi(struct vcpu *vcpu);

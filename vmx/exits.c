@@ -95,7 +95,11 @@ static enum exit_action reflect_debug(struct vcpu *vcpu, u32 info)
 	u64 dr6 = insn_read_dr6();
 
 	if (EVENT_TYPE(info) == EVENT_PRIVILEGED_SOFTWARE_EXCEPTION) {
-		/* INT1 leaves DR6 alone and returns behind itself. */
+		/*
+		 * INT1 leaves DR6 alone and returns behind itself. In a shadow with TF set an entry
+		 * would insist on a pending BS (SDM 3C 27.3.1.5), which this exit cleared.
+		 */
+		event_clear_shadow();
 		vcpu->events.info = info & (EVENT_VALID | 0x7ff);
 		vcpu->events.instruction_length = vmcs_read(VMCS_EXIT_INSTRUCTION_LENGTH);
 		vcpu->pending |= PENDING_EVENT;

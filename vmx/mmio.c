@@ -305,5 +305,8 @@ enum exit_action exit_ept_violation(struct vcpu *vcpu)
 	}
 	if (!fetch_instruction(&e.access, &e.insn))
 		return e.access.action;
+	/* MOV to CR3: the PDPTEs that it loads read as all ones, so reserved bits are set. */
+	if (unlikely(!(qualification & VIOLATION_LINEAR)) && e.insn.kind == INSN_OTHER)
+		return raise_gp(vcpu);
 	return emulate(&e);
 }

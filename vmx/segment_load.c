@@ -198,6 +198,20 @@ static bool load_ldt(struct guest_access *access, u16 selector, u32 external)
 	return true;
 }
 
+/*
+ * The new task's privilege level, before its descriptors are known to be good: CS and SS keep their
+ * addresses and become what an entry accepts (SDM 3C 27.3.1.2) should one of them fault.
+ */
+static void set_privilege(u32 cpl)
+{
+	u32 code = vmcs_read(VMCS_GUEST_CS_RIGHTS) & (RIGHTS_DB | RIGHTS_G);
+
+	vmcs_write(VMCS_GUEST_CS_RIGHTS, code | RIGHTS_P | cpl << RIGHTS_DPL_SHIFT | RIGHTS_S |
+						 RIGHTS_CODE | TYPE_WRITABLE | TYPE_ACCESSED);
+	if (RIGHTS_DPL(vmcs_read(VMCS_GUEST_SS_RIGHTS)) != cpl)
+		vmcs_write(VMCS_GUEST_SS_RIGHTS, RIGHTS_UNUSABLE | cpl << RIGHTS_DPL_SHIFT);
+}
+
 bool segments_load(struct guest_access *access, u16 ldt, const u16 selectors[6], u32 external)
 {
 	static const u8 order[] = { SEG_CS, SEG_SS, SEG_DS, SEG_ES, SEG_FS, SEG_GS };
@@ -211,6 +225,7 @@ bool segments_load(struct guest_access *access, u16 ldt, const u16 selectors[6],
 		vmcs_write(SELECTOR_FIELD(order[i]), selectors[order[i]]);
 		vmcs_write(RIGHTS_FIELD(order[i]), RIGHTS_UNUSABLE);
 	}
+	set_privilege(cpl);
 	if (!load_ldt(access, ldt, external))
 		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(order); i++)

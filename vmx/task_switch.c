@@ -259,12 +259,13 @@ static bool load_new_task(struct switch_state *s)
 	for (u32 i = 0; i < 8; i++)
 		vcpu_set_gpr(vcpu, i, t->gpr[i]);
 	vmcs_write(VMCS_GUEST_RIP, t->eip);
-	vmcs_write(VMCS_GUEST_RFLAGS, (t->eflags & RFLAGS_WRITABLE) | RFLAGS_FIXED);
 	vmcs_write(VMCS_GUEST_DR7, vmcs_read(VMCS_GUEST_DR7) & ~(u64)DR7_LOCAL_ENABLES);
 	if (t->wide && (guest_cr0(vcpu) & CR0_PG) && !cr3_write(vcpu, t->cr3)) {
 		s->access.action = raise_gp(vcpu);
 		return false;
 	}
+	/* With VM set the segments are those of virtual-8086 mode: nothing may fault in between. */
+	vmcs_write(VMCS_GUEST_RFLAGS, (t->eflags & RFLAGS_WRITABLE) | RFLAGS_FIXED);
 	/* Paging is the new task's now. */
 	access_begin(&s->access, vcpu);
 	if (t->eflags & RFLAGS_VM)
@@ -294,6 +295,8 @@ enum exit_action exit_task_switch(struct vcpu *vcpu)
 	if (!prepare(&s, &old) || !commit(&s, &old))
 		return s.access.action;
 
+	/* The switch is the instruction that ends a shadow, and IF or TF may be new. */
+	event_clear_shadow();
 	/* The event is delivered by the switch itself; an NMI blocks others until IRET. */
 	vcpu->events.info = 0;
 	if (s.event && EVENT_TYPE(s.event) == EVENT_NMI)

@@ -133,6 +133,8 @@ def payload_suite(test):
 
 # Endings of fatal.elf and the status of each.
 FATAL_ENDS = {"triple-fault": CRASHED, "triple-fault-stack": CRASHED, "hlt-if0": CRASHED,
+              "idt-unbacked": CRASHED, "gdt-unbacked": CRASHED, "stack-unbacked": CRASHED,
+              "stack-in-apic": CRASHED, "tables-unbacked": CRASHED,
               "reset-cf9": 0, "reset-keyboard": 0, "reset-port92": 0, "s5": 0, "shutdown-port": 0}
 
 

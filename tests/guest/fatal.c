@@ -112,6 +112,37 @@ static void unbacked(void)
 	print("read %lx\n", *(volatile u64 *)0x400000000000);
 }
 
+/* BUG-50: the delivery of an exception needs an address that nothing answers. Each status 68. */
+static void idt_unbacked(void)
+{
+	static const struct descriptor_pointer nowhere = { 0xfff, 0xd0000000 };
+
+	__asm__ volatile("lidt %0; ud2" ::"m"(nowhere));
+}
+
+static void gdt_unbacked(void)
+{
+	static const struct descriptor_pointer nowhere = { 0xfff, 0xd0000000 };
+
+	__asm__ volatile("lgdt %0; ud2" ::"m"(nowhere));
+}
+
+static void stack_unbacked(void)
+{
+	__asm__ volatile("mov %0, %%rsp; ud2" ::"r"(0xd0001000ull));
+}
+
+static void stack_in_apic(void)
+{
+	__asm__ volatile("mov %0, %%rsp; ud2" ::"r"(LAPIC_BASE + 0x800));
+}
+
+/* All ones are reserved bits: #PF, whose delivery meets the same tables. */
+static void tables_unbacked(void)
+{
+	__asm__ volatile("mov %0, %%cr3; nop" ::"r"(0xd0000000ull));
+}
+
 static void spin(void)
 {
 	for (;;)
@@ -134,6 +165,11 @@ static const struct end {
 	{ "db-recursion", db_recursion },
 	{ "ac-recursion", ac_recursion },
 	{ "unbacked", unbacked },
+	{ "idt-unbacked", idt_unbacked },
+	{ "gdt-unbacked", gdt_unbacked },
+	{ "stack-unbacked", stack_unbacked },
+	{ "stack-in-apic", stack_in_apic },
+	{ "tables-unbacked", tables_unbacked },
 	{ "spin", spin },
 };
 

@@ -10,11 +10,13 @@
 #include "tests/guest/lib/interrupt.h"
 #include "tests/guest/lib/multiboot.h"
 #include "tests/guest/lib/paging.h"
+#include "tests/guest/lib/segments.h"
 #include "tests/guest/lib/string.h"
 
 #define ROUNDS_DEFAULT 20000
 #define PROGRESS_EVERY 2000
 #define CANARY_WORDS   4096
+#define PORT_UNMAP     0xe4
 
 void __noreturn guest_main(u32 magic, u32 info);
 
@@ -62,7 +64,7 @@ static void counted(int vector)
 
 static u32 random_msr(void)
 {
-	static const u32 bases[] = { 0, 0x10, 0x200, 0x480, 0x800, 0xc0000080, 0xc0000100,
+	static const u32 bases[] = { 0, 0x10, 0x30, 0x200, 0x480, 0x800, 0xc0000080, 0xc0000100,
 		0xc0010000, 0x40000000, 0x1fff, 0xc0001fff, 0x174, 0x277, 0x6e0, 0xda0 };
 
 	return below(8) ? bases[below(ARRAY_SIZE(bases))] + below(0x20) : (u32)random64();
@@ -336,12 +338,135 @@ static void op_random_code(void)
 	for (u32 i = 0; i < 16; i++)
 		if (i != 4)
 			*frame_register(&frame, i) = random_value();
+	/* 32-bit code as well, every flag that ring 3 may have been given; no NT: IRETQ refuses. */
+	if (below(2))
+		frame.cs = SEL_USER_CODE32;
+	frame.rflags |= random_value() & 0x250dd5;
 	frame.rflags |= RFLAGS_IF;
 	lapic_timer_start(VECTOR_WATCHDOG, 2000);
 	run_frame(&frame);
 	lapic_timer_start(VECTOR_WATCHDOG, 0);
 	lapic_eoi();
 	counted((int)frame.vector);
+}
+
+/* Short enough to stand behind one another; each may trap, and then the rest is not run. */
+static const struct {
+	u8 length, bytes[4];
+} pieces[] = {
+	{ 2, { 0x8e, 0xd0 } }, /* mov ss, eax: a shadow */
+	{ 1, { 0xfb } },       /* sti: another */
+	{ 1, { 0xfa } },
+	{ 1, { 0xf1 } }, /* int1, int3 */
+	{ 1, { 0xcc } },
+	{ 2, { 0xcd, 0x30 } },
+	{ 2, { 0x0f, 0xa2 } },	     /* cpuid */
+	{ 3, { 0x0f, 0x01, 0xc1 } }, /* vmcall */
+	{ 2, { 0xe4, 0x61 } },	     /* in, out */
+	{ 2, { 0xe6, 0x80 } },
+	{ 3, { 0x0f, 0x21, 0xf8 } }, /* mov rax, dr7, cr0, cr8 */
+	{ 3, { 0x0f, 0x20, 0xc0 } },
+	{ 4, { 0x44, 0x0f, 0x20, 0xc0 } },
+	{ 2, { 0x0f, 0x06 } }, /* clts */
+	{ 2, { 0x0f, 0x0b } }, /* ud2 */
+	{ 2, { 0xf3, 0x90 } }, /* pause */
+	{ 1, { 0x9c } },       /* pushf, popf */
+	{ 1, { 0x9d } },
+	{ 2, { 0x8b, 0x07 } }, /* mov eax, [rdi]: device memory */
+	{ 2, { 0x89, 0x07 } },
+	{ 2, { 0x0f, 0x33 } }, /* rdpmc */
+	{ 1, { 0x90 } },
+};
+
+/*
+ * Ring 0: what emulates, traps and holds traps back, in any order, single-stepped or with a
+ * breakpoint in its midst.
+ */
+static void op_traps(void)
+{
+	static u32 scratch;
+	static u8 text[64];
+	struct trap_frame frame;
+	u32 used = 0;
+
+	for (u32 n = 1 + below(8); n; n--) {
+		u32 piece = below(ARRAY_SIZE(pieces));
+
+		memcpy(text + used, pieces[piece].bytes, pieces[piece].length);
+		used += pieces[piece].length;
+	}
+	text[used++] = 0xfa; /* cli */
+	text[used++] = 0xcd;
+	text[used] = VECTOR_DONE;
+	frame = frame_kernel(text);
+	frame.rax = SEL_DATA;
+	/* Bare Bochs gives up at what its device does not expect. */
+	frame.rdi = under_torpor() ? IOAPIC_BASE + 0x10 * below(2) : (u64)&scratch;
+	frame.rflags |= below(2) ? RFLAGS_TF : 0;
+	if (below(2)) {
+		write_dr0((u64)text + below(used));
+		write_dr7(0x402); /* G0: execution */
+	}
+	run_frame(&frame);
+	write_dr7(0x400);
+	write_dr6(DR6_FIXED);
+	write_cr0(read_cr0() | CR0_MP);
+	counted((int)frame.vector);
+}
+
+/* A page that the processor needs goes away and comes back: tables, stack, code. */
+static void op_unmap(void)
+{
+	const void *const pages[] = { gdt, &tss, paging_pml4, &random_state, code, canary,
+		__builtin_frame_address(0), (void *)op_traps, user_arena };
+
+	if (!have_test_device())
+		return;
+	outl(PORT_UNMAP, (u32)(u64)pages[below(ARRAY_SIZE(pages))]);
+	if (below(2))
+		op_traps();
+	else
+		op_random_code();
+}
+
+/* The local APIC's timer in every mode with every count, masked; it reads what it likes. */
+static void op_apic_timer(void)
+{
+	lapic_write(LAPIC_LVT_TIMER, LVT_MASKED | below(4) << 17 | below(256));
+	lapic_write(LAPIC_TIMER_DIVIDE, below(16));
+	lapic_write(LAPIC_TIMER_INITIAL, (u32)random_value());
+	try_wrmsr(MSR_TSC_DEADLINE, random_value());
+	lapic_read(LAPIC_TIMER_CURRENT);
+	lapic_write(LAPIC_LVT_TIMER, LVT_MASKED | below(4) << 17);
+	lapic_read(LAPIC_TIMER_CURRENT);
+	lapic_write(LAPIC_TIMER_DIVIDE, below(16));
+	if (below(2))
+		lapic_timer_start(VECTOR_WATCHDOG, 0);
+}
+
+static void op_selectors(void)
+{
+	u16 selector = (u16)(below(2) ? below(0x80) : random64());
+
+	fault_clear();
+	switch (below(5)) {
+	case 0:
+		__asm__ volatile(TRY("ltr %0")::"r"(selector) : "memory");
+		break;
+	case 1:
+		__asm__ volatile(TRY("lldt %0")::"r"(selector) : "memory");
+		break;
+	case 2:
+		__asm__ volatile(TRY("mov %0, %%fs")::"r"(selector) : "memory");
+		break;
+	case 3:
+		__asm__ volatile(TRY("mov %0, %%ds")::"r"(selector) : "memory");
+		break;
+	default:
+		__asm__ volatile(TRY("mov %0, %%es")::"r"(selector) : "memory");
+	}
+	counted(last_fault.vector);
+	segments_reset();
 }
 
 static void op_self_ipi(void)
@@ -370,6 +495,10 @@ static void (*const operations[])(void) = {
 	op_vmx,
 	op_cache,
 	op_random_code,
+	op_traps,
+	op_unmap,
+	op_apic_timer,
+	op_selectors,
 	op_self_ipi,
 };
 

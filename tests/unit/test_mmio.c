@@ -412,6 +412,19 @@ static void test_paging_structure_outside_ram(void **state)
 	assert_int_equal(fake_cpu->cr2, 0x80000123);
 }
 
+/* MOV to CR3 with PDPTEs in no memory: #GP, not an instruction that is refused (BUG-50). */
+static void test_pdptes_outside_ram(void **state)
+{
+	(void)state;
+	fixture_begin();
+	fixture_code("\x0f\x22\xd8", 3);
+	fake_vmcs_put(VMCS_EXIT_QUALIFICATION, 1);
+	fake_vmcs_put(VMCS_GUEST_PHYSICAL_ADDRESS, NOWHERE_PHYSICAL);
+	assert_int_equal(exit_ept_violation(&vcpu), EXIT_RESUME);
+	assert_true(exception_queued(VECTOR_GP));
+	assert_int_equal(vcpu.events.error_code, 0);
+}
+
 /* Reads the device at RDX with whatever code RIP shows now; -1: no fault. */
 static int fetch_once(u64 rip)
 {
@@ -504,6 +517,7 @@ int main(void)
 		cmocka_unit_test(test_event_delivery),
 		cmocka_unit_test(test_remembered_fetch),
 		cmocka_unit_test(test_paging_structure_outside_ram),
+		cmocka_unit_test(test_pdptes_outside_ram),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -215,6 +215,24 @@ CASE("BUG-01", "DBG", "single-step-mov-ss", single_step_mov_ss)
 	expect_steps(&frame, "mov ss; cpuid", rips, ARRAY_SIZE(rips));
 }
 
+SNIPPET(step_int1, "mov %ss, %eax; pushfq; orq $0x100, (%rsp); popfq; mov %eax, %ss\n"
+		   ".byte 0xf1\nstep_int1_1: nop\nnop\n");
+extern const u8 step_int1_1[];
+
+CASE("BUG-01", "DBG", "single-step-mov-ss-int1", single_step_int1)
+{
+	/* The #DB of INT1 in the shadow; whether BS is up already differs between processors. */
+	struct trap_frame frame = frame_kernel(step_int1);
+
+	steps.count = 0;
+	steps.stop = (u64)step_int1_1 + 2;
+	trap_handle(DB, log_step);
+	run_frame(&frame);
+	expect_equal(frame.vector, VECTOR_DONE, "ends with vector");
+	expect_equal(steps.rip[0], (u64)step_int1_1, "RIP of the first #DB");
+	expect_equal(steps.rip[steps.count - 1], steps.stop, "RIP of the last #DB");
+}
+
 SNIPPET(step_sti, "pushfq; orq $0x100, (%rsp); popfq; sti\n"
 		  "step_sti_0: cpuid\nstep_sti_1: nop\nnop\n");
 extern const u8 step_sti_0[], step_sti_1[];

@@ -56,11 +56,13 @@ logged:
 	pop	dword [task_log + 12]
 	str	eax
 	mov	[task_log + 16], eax
-	mov	eax, cr0
-	mov	[task_log + 20], eax
 	mov	[task_log + 24], ebx
 	mov	[task_log + 28], esi
 	mov	[task_log + 32], edi
+	mov	eax, cr0
+	mov	[task_log + 20], eax
+	and	eax, ~CR0_PG
+	mov	cr0, eax
 	clts
 	mov	eax, SEL_DATA
 	mov	ss, eax

@@ -6,6 +6,7 @@
  */
 #include "tests/guest/lib/case.h"
 #include "tests/guest/lib/insn.h"
+#include "tests/guest/lib/multiboot.h"
 #include "tests/guest/lib/segments.h"
 #include "tests/guest/lib/string.h"
 
@@ -51,6 +52,10 @@ struct descriptor_pointer task_gdtr = { sizeof(task_gdt) - 1, (u64)task_gdt };
 struct descriptor_pointer task_idtr = { sizeof(task_idt) - 1, (u64)task_idt };
 extern volatile struct task_log task_log;
 volatile struct task_log task_log;
+extern u64 task_pdpt[4]; /* read by the snippets */
+u64 task_pdpt[4] __aligned(32);
+static u64 task_pd[512] __aligned(4096);
+static u64 bad_pdpt[4] __aligned(32);
 static volatile u32 visits, other_flags, other_link, other_error;
 
 static u64 descriptor(u64 base, u64 limit, u64 type)
@@ -104,6 +109,16 @@ SNIPPET32(main_bad_cs, "ljmp $0x48, $0\n");
 SNIPPET32(main_user, "ljmp $0x58, $0\n");
 SNIPPET32(main_vm86, "ljmp $0x60, $0\n");
 SNIPPET32(main_gp, "mov $0xf8, %eax; mov %eax, %ds\n");
+SNIPPET32(main_sti, "sti; ljmp $0x48, $0\n");
+SNIPPET32(main_mov_ss, "mov %ss, %eax; mov %eax, %ss; ljmp $0x48, $0\n");
+SNIPPET32(main_paging, "mov $task_pdpt, %eax; mov %eax, %cr3; mov %cr4, %eax; or $0x20, %eax\n"
+		       "mov %eax, %cr4; mov %cr0, %eax; or $0x80000000, %eax; mov %eax, %cr0\n"
+		       "ljmp $0x60, $0\n");
+SNIPPET32(main_pdpt, "mov $task_pdpt, %eax; mov %eax, %cr3; mov %cr4, %eax; or $0x20, %eax\n"
+		     "mov %eax, %cr4; mov %cr0, %eax; or $0x80000000, %eax; mov %eax, %cr0\n"
+		     "mov $0xd0000000, %eax\nmain_pdpt_load: mov %eax, %cr3\n");
+extern const u8 main_pdpt_load[];
+SNIPPET32(user_jmp, "ljmp $0x30, $0\n");
 SNIPPET32(user_task, "mov %cs, %ebx; mov $0x66666666, %esi\n");
 
 static void set_up(const void *other)
@@ -270,4 +285,91 @@ CASE("BUG-67", "TASK", "double-fault-gate", task_double_fault)
 	expect_equal(other_error, 0, "error code of #DF");
 	expect_equal(task_log.tr, TASK_OTHER, "TR");
 	expect_equal(task_main.eip, (u64)main_gp + 5, "EIP of the instruction that faulted");
+}
+
+/* A shadow ends with the instruction behind it, also when that is the switch (SDM 3C 24.4.2). */
+CASE("BUG-27", "TASK", "switch-in-sti-shadow", task_sti)
+{
+	set_up(other_jmp);
+	task_third = new_task(user_task);
+	run_task(main_sti);
+	expect_equal(task_log.vector, VECTOR_DONE, "vector");
+	expect_equal(task_log.esi, 0x66666666, "the task ran");
+	expect_equal(task_log.eflags & RFLAGS_IF, 0, "IF");
+}
+
+CASE("BUG-27", "TASK", "switch-in-mov-ss-shadow", task_mov_ss)
+{
+	set_up(other_jmp);
+	task_third = new_task(user_task);
+	task_third.eflags |= RFLAGS_TF;
+	run_task(main_mov_ss);
+	expect_equal(task_log.vector, DB, "vector");
+	expect_equal(task_log.eip, (u64)user_task + 2, "EIP behind the first instruction");
+}
+
+/* The main task jumps to ring 3 or virtual-8086 mode and comes back by way of #TS, a task gate. */
+static void expect_back_by_ts(const u8 *entry)
+{
+	task_idt[TS] = task_gate(TASK_MAIN);
+	run_task(entry);
+	expect_equal(task_log.vector, VECTOR_DONE, "vector");
+	expect_equal(task_log.tr, TASK_MAIN, "TR");
+	expect_equal(task_main.link & 0xffff, TASK_OTHER, "the task that took #TS");
+	expect_equal(visits, 0, "runs of that task");
+}
+
+CASE("BUG-67", "TASK", "switch-bad-ss-from-ring3", task_bad_ss)
+{
+	/* CS is in ring 0 already when SS, still ring 3's, turns out to be bad. */
+	set_up(other_jmp);
+	task_gdt[TASK_OTHER / 8] |= 3ull << 45;
+	task_other.ss = SEL_CODE32;
+	task_third = new_task(user_jmp);
+	task_third.cs = USER_CODE;
+	task_third.ss = task_third.ds = task_third.es = USER_DATA;
+	expect_back_by_ts(main_user);
+}
+
+CASE("BUG-67", "TASK", "switch-bad-cs-from-vm86", task_bad_cs_vm86)
+{
+	set_up(other_jmp);
+	memcpy((void *)VM86_CODE, (const u8[]){ 0xcd, VECTOR_GATE }, 2); /* INT, by IOPL 3 */
+	task_other.cs = SEL_DATA;
+	task_third = new_task(NULL);
+	task_third.eflags = (u32)(2 | RFLAGS_VM | RFLAGS_IOPL3);
+	task_third.cs = task_third.ss = task_third.ds = task_third.es = VM86_CODE / 16;
+	expect_back_by_ts(main_vm86);
+}
+
+static void set_up_paging(void)
+{
+	set_up(other_jmp);
+	for (u64 i = 0; i < ARRAY_SIZE(task_pd); i++)
+		task_pd[i] = i * SIZE_2M | BIT(0) | BIT(1) | BIT(7);
+	task_pdpt[0] = (u64)task_pd | BIT(0);
+	bad_pdpt[0] = task_pdpt[0] | BIT(1); /* reserved */
+}
+
+CASE("BUG-67", "TASK", "switch-bad-pdpt-to-vm86", task_bad_pdpt)
+{
+	if (!under_torpor())
+		case_skip("Bochs loads the CR3 that it refuses, and triple faults");
+	set_up_paging();
+	task_third = new_task(NULL);
+	task_third.eflags = (u32)(2 | RFLAGS_VM);
+	task_third.cs = task_third.ss = task_third.ds = task_third.es = VM86_CODE / 16;
+	task_third.cr3 = (u32)(u64)bad_pdpt;
+	run_task(main_paging);
+	expect_equal(task_log.vector, GP, "vector");
+	expect_equal(task_log.error, 0, "error code");
+}
+
+CASE("BUG-50", "EPT", "pdpt-in-no-memory", ept_pdpt)
+{
+	/* All ones are read: present entries with reserved bits, hence #GP (SDM 3A 4.4.1). */
+	set_up_paging();
+	run_task(main_pdpt);
+	expect_equal(task_log.vector, GP, "vector");
+	expect_equal(task_log.eip, (u64)main_pdpt_load, "EIP");
 }
