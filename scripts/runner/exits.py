@@ -6,6 +6,7 @@ to the VMRESUME (or VMLAUNCH) and with it; the guest's own instructions are not 
 """
 import bisect
 import collections
+import os
 import pathlib
 import re
 import subprocess
@@ -84,7 +85,8 @@ class Image:
                                   input="".join(f"{address:#x}\n" for address in missing))
             for address, line in zip(missing, done.stdout.splitlines()):
                 path, _, number = line.split(" ")[0].rpartition(":")
-                path = path.removeprefix(f"{ROOT}/")
+                # nasm writes the path twice: "vmx//vmx/entry.asm"
+                path = os.path.normpath(path.rpartition("//")[2].removeprefix(f"{ROOT}/"))
                 self._lines[address] = f"{path}:{number}" if "?" not in line else ""
         return [self._lines.get(address, "") for address in addresses]
 

@@ -13,18 +13,19 @@
 #include "tests/guest/lib/multiboot.h"
 #include "tests/guest/lib/string.h"
 
-#define SAMPLES_MAX	10000
-#define SAMPLES_DEFAULT 1000
-#define GAP_SAMPLES	50 /* of a kind that must be waited for */
-#define RANDOM_MARKS	64
-#define PORT_UNCLAIMED	0x1234
-#define PORT_COM1	0x3f8
-#define PIT_CHANNEL0	0x40
-#define IOAPIC_WINDOW	(*(volatile u32 *)(IOAPIC_BASE + 0x10))
-#define TIMER_COUNT	200 /* divided by 16 */
+#define SAMPLES_MAX	   10000
+#define SAMPLES_DEFAULT	   1000
+#define NO_SAMPLE	   0xffffffffull
+#define GAP_SAMPLES	   50  /* of a kind that must be waited for */
+#define CPUID_COMBINATIONS 256 /* a power of 2: an odd step visits them all */
+#define PORT_UNCLAIMED	   0x1234
+#define PORT_COM1	   0x3f8
+#define PIT_CHANNEL0	   0x40
+#define IOAPIC_WINDOW	   (*(volatile u32 *)(IOAPIC_BASE + 0x10))
+#define TIMER_COUNT	   200 /* divided by 16 */
 /* What was printed before leaves COM1 within this time: 300 bytes at 115200 baud. */
-#define SETTLE_TICKS	3000000
-#define GAP_LIMIT	40000
+#define SETTLE_TICKS	   3000000
+#define GAP_LIMIT	   40000
 
 /* Bochs's magic breakpoint. */
 #define MARK() __asm__ volatile(".byte 0x66, 0x87, 0xdb" ::: "memory")
@@ -32,15 +33,8 @@
 void __noreturn guest_main(u32 magic, u32 info);
 
 static u16 pm_timer;
-static u32 random_state = 1;
 static u32 samples[SAMPLES_MAX];
 static u64 loop_ticks; /* one turn of wait_for_gap()'s loop without an exit */
-
-static u32 next_random(void)
-{
-	random_state = random_state * 1664525 + 1013904223;
-	return random_state >> 8;
-}
 
 static void op_nothing(void) {}
 
@@ -49,12 +43,13 @@ static void op_cpuid(void)
 	cpuid(0, 0);
 }
 
+/* Any leaf below 0x20, basic or extended, each with subleaves 0 to 3, in a scattered order. */
 static void op_cpuid_random(void)
 {
-	/* Leaves below 0x20 and extended ones, each with an arbitrary subleaf. */
-	u32 r = next_random();
+	static u32 at;
 
-	cpuid((r & 0x1f) | (r & 0x20 ? 0x80000000 : 0), r >> 6 & 3);
+	at = (at + 0x9d) % CPUID_COMBINATIONS;
+	cpuid((at & 0x1f) | (at & 0x20 ? 0x80000000 : 0), at >> 6);
 }
 
 static void op_vmcall(void)
@@ -157,7 +152,7 @@ static const struct kind {
 	u32 marks; /* operations to be traced, 0: one */
 } kinds[] = {
 	{ "cpuid", op_cpuid },
-	{ "cpuid_random", op_cpuid_random, .marks = RANDOM_MARKS },
+	{ "cpuid_random", op_cpuid_random, .marks = CPUID_COMBINATIONS },
 	{ "vmcall", op_vmcall, .possible = under_torpor },
 	{ "cr8", op_cr8 },
 	{ "cr0_wp", op_cr0_wp },
@@ -199,39 +194,46 @@ static void settle(void)
 		;
 }
 
-/* Reads the TSC in a loop until two readings are `gap` apart, and returns how far; 0: none came. */
+/*
+ * Reads the TSC in a loop until two readings are `gap` apart, and returns how far; 0: none came.
+ * Interrupts are on: Bochs keeps the machine's from a guest that has them off, although they exit.
+ */
 static __attribute__((noinline)) u64 wait_for_gap(u64 gap)
 {
-	u64 start = rdtsc(), last = start, now;
+	u64 start, last, now;
 
-	for (;;) {
-		now = rdtsc();
-		if (now - last >= gap)
-			return now - last;
-		if (now - start > GAP_LIMIT)
-			return 0;
+	sti();
+	start = last = now = rdtsc();
+	while (now - last < gap && now - start <= GAP_LIMIT) {
 		last = now;
+		now = rdtsc();
 	}
+	cli();
+	return now - last >= gap ? now - last : 0;
 }
 
 static u64 sample(const struct kind *kind)
 {
-	u64 start;
+	u64 start, gap;
 
 	if (kind->arm) {
 		kind->arm();
-		return less(wait_for_gap(2 * loop_ticks), loop_ticks);
+		gap = wait_for_gap(2 * loop_ticks);
+		return gap ? gap - loop_ticks : NO_SAMPLE;
 	}
 	start = rdtsc();
 	kind->run();
 	return rdtsc() - start;
 }
 
-/* Leaves the samples in order. */
+/* Leaves the samples in order, NO_SAMPLE last. */
 static void measure(const struct kind *kind, u32 count)
 {
-	for (u32 i = 0; i < count; i++)
-		samples[i] = (u32)MIN(sample(kind), 0xffffffffull);
+	for (u32 i = 0; i < count; i++) {
+		u64 ticks = sample(kind);
+
+		samples[i] = (u32)MIN(ticks, NO_SAMPLE);
+	}
 	sort(samples, count);
 }
 
