@@ -38,6 +38,7 @@ CLASS_PATTERNS = [(name, re.compile(pattern)) for name, pattern in (
 
 FIELD = re.compile(r"X\((\w+), (0x[0-9a-f]+)\)")
 LOAD_CONSTANT = re.compile(r"mov e?(r?\w+?), (0x[0-9a-f]+)$")
+FIRST_REGISTER = re.compile(r"(?!cmp|test|push|vmwrite)\w+ (\w+)(,|$)")
 FIELD_OPERAND = re.compile(r"vmread \w+, (\w+)|vmwrite (\w+),")
 
 
@@ -106,6 +107,8 @@ class Exit:
             if kind in (VMREAD, VMWRITE) and (operand := FIELD_OPERAND.match(text)):
                 number = constants.get(_short(operand[1] or operand[2]))
                 field = image.fields.get(number, "") if number is not None else ""
+            if written := FIRST_REGISTER.match(text):
+                constants.pop(_short(written[1]), None)
             if load := LOAD_CONSTANT.match(text):
                 constants[_short(load[1])] = int(load[2], 16)
             self.rows.append({"address": instruction.address, "function": name, "offset": offset,
