@@ -54,8 +54,9 @@ $(BUILD)/host/test_%: $(BUILD)/host/tests/unit/test_%.o $(HOST_LOG) $(BUILD)/hos
 	$(Q)echo "  LINK  $@"
 	$(Q)$(CC) $(SANITIZE) -o $@ $^ -lcmocka $(LIBS_test_$*)
 
-check-unit: $(UNIT_TESTS:%=$(BUILD)/host/%) ## unit tests (cmocka, hosted)
-	$(Q)for t in $^; do echo "== $${t##*/}"; $$t || exit 1; done
+check-unit: ## unit tests (cmocka, hosted)
+	$(Q)$(MAKE) --no-print-directory -j$(shell nproc) unit-tests
+	$(Q)scripts/check-unit
 
 # Rules that a part brings along.
 include $(wildcard hv/targets.mk boot/targets.mk hv/*/targets.mk vmx/targets.mk tests/guest/targets.mk \
