@@ -47,6 +47,10 @@ bench-boot: setup guest ## a kernel's boot, bare and under Torpor, in instructio
 	$(Q)$(MAKE) --no-print-directory torpor $(BUILD)/bench/BARE.EFI
 	$(Q)scripts/bench-boot
 
+check-cpus: setup guest ## the payload suite on each of Bochs' CPU models that can run Torpor
+	$(Q)$(MAKE) --no-print-directory $(BUILD)/BOOTX64.EFI guests
+	$(Q)tests/boot/run 'cpu-*'
+
 check-nested: setup guest ## Torpor under QEMU/KVM under Linux under Bochs (minutes)
 	$(Q)$(MAKE) --no-print-directory torpor guests $(BUILD)/bench/BARE.EFI
 	$(Q)scripts/check-nested $(NESTED_OPTIONS)
@@ -73,6 +77,6 @@ help: ## this list
 	$(Q)sed -n 's/^\([a-z][a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | sort -u | \
 		awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
 
-.PHONY: setup guest run esp torpor unit-tests check check-static check-boot check-nested check-budgets bench \
+.PHONY: setup guest run esp torpor unit-tests check check-static check-boot check-nested check-cpus check-budgets bench \
 	bench-boot clean help
 .SECONDARY: $(BUILD)/bench/bare.so $(BUILD)/bench/bare.o

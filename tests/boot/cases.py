@@ -116,12 +116,12 @@ def time_out(test):
 PAYLOADS = BUILD / "tests" / "guest"
 
 
-def payload_suite(test):
+def payload_suite(test, *options):
     """Every case that leaves the machine sane, in one boot; with a module whose bytes it adds up."""
     module = test.write("module.bin", "a module of the payload suite\n" * 100)
     total = sum(module.read_bytes()) & 0xffffffff
     run = test.run("--kernel", PAYLOADS / "suite.elf", "--module", f"{module} sum={total}",
-                   "--memory", "256M", "--test-device")
+                   "--memory", "256M", "--test-device", *options)
     results = re.findall(r"^(PASS|FAIL|SKIP) (.*)$", run.console, re.MULTILINE)
     test.subresults = [(kind, text) for kind, text in results if kind != "SKIP"]
     failed = [text for kind, text in results if kind == "FAIL"]
@@ -266,6 +266,18 @@ def tests():
               ("machine-no-ept", machine_error("core2_penryn_t9600", "EPT")),
               ("usage-errors", usage_errors)]
     return table
+
+
+# Bochs' models with everything that Torpor needs (the others are refused: machine-*).
+CPU_MODELS = ("corei5_arrandale_m520", "corei7_sandy_bridge_2600k", "corei7_ivy_bridge_3770k",
+              "corei7_haswell_4770", "broadwell_ult", "corei7_skylake_x", "corei3_cnl",
+              "corei7_icelake_u", "tigerlake")
+
+
+def cpu_tests():
+    """The payload suite on each CPU model: `make check-cpus`, not part of `make check`."""
+    return [(f"cpu-{model}", lambda test, model=model: payload_suite(test, "--cpu-model", model))
+            for model in CPU_MODELS]
 
 
 def needed():
