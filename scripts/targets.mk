@@ -77,6 +77,7 @@ help: ## this list
 	$(Q)sed -n 's/^\([a-z][a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | sort -u | \
 		awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
 
-.PHONY: setup guest run esp torpor unit-tests check check-static check-boot check-nested check-cpus check-budgets bench \
+.PHONY: setup guest run esp torpor unit-tests check check-static check-boot check-nested \
+	check-cpus check-budgets bench \
 	bench-boot clean help
 .SECONDARY: $(BUILD)/bench/bare.so $(BUILD)/bench/bare.o
