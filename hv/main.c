@@ -87,6 +87,7 @@ static void free_files(const struct vm_config *config)
 static u32 run_vm(struct vm_config *config, bool profile)
 {
 	struct vm *vm;
+	u64 in_use = frames_in_use();
 	u32 status;
 
 	/*
@@ -97,6 +98,7 @@ static u32 run_vm(struct vm_config *config, bool profile)
 		status_event(
 			"{\"event\":\"vm\",\"name\":\"%s\",\"status\":%u,\"reason\":\"refused\"}",
 			config->name, STATUS_BAD_GUEST);
+		ASSERT(frames_in_use() == in_use);
 		free_files(config);
 		return STATUS_BAD_GUEST;
 	}
@@ -106,6 +108,7 @@ static u32 run_vm(struct vm_config *config, bool profile)
 	vm_report(vm);
 	status = vm_status(vm);
 	vm_destroy(vm);
+	ASSERT(frames_in_use() == in_use);
 	return status;
 }
 

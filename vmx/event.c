@@ -247,9 +247,9 @@ void event_prepare_entry(struct vcpu *vcpu)
 bool event_deliverable(struct vcpu *vcpu)
 {
 	struct event_inputs inputs = gather(vcpu);
+	struct event_decision decision = event_decide(&inputs);
 
 	/* A single step over HLT traps at once: the processor never sleeps (SDM 3B 18.3.1.4). */
-	return inputs.event_queued || inputs.nmi_pending ||
-	       (inputs.interrupt_pending && inputs.interrupt_flag) ||
+	return decision.inject_event || decision.inject_nmi || decision.inject_interrupt ||
 	       (vmcs_read(VMCS_GUEST_PENDING_DEBUG) & PENDING_DEBUG_TRAPS);
 }

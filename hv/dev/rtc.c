@@ -140,11 +140,25 @@ static bool alarm_field_matches(const struct rtc *rtc, u32 reg, u32 value)
 				     : decode(rtc, alarm) == value;
 }
 
+/* False for a field that no time of day has: a search for it would end nowhere. */
+static bool alarm_field_possible(const struct rtc *rtc, u32 reg, u32 limit)
+{
+	u8 alarm = rtc->cmos[reg];
+
+	if ((alarm & ALARM_ANY) == ALARM_ANY)
+		return true;
+	return (reg == REG_HOUR_ALARM ? decode_hour(rtc, alarm) : decode(rtc, alarm)) < limit;
+}
+
 /* The first second from `from` on that the alarm matches; TIMER_NEVER: none ever does. */
 static u64 next_alarm(const struct rtc *rtc, u64 from)
 {
 	u64 at = from;
 
+	if (!alarm_field_possible(rtc, REG_HOUR_ALARM, 24) ||
+		!alarm_field_possible(rtc, REG_MINUTE_ALARM, 60) ||
+		!alarm_field_possible(rtc, REG_SECOND_ALARM, 60))
+		return TIMER_NEVER;
 	/* Each step goes to the start of the next unit that may match; a day holds all of them. */
 	while (at < from + 2 * DAY_SECONDS) {
 		u32 second = (u32)(at % DAY_SECONDS);

@@ -42,19 +42,26 @@ static void queue_nmi(void *context, u32 id)
 	event_queue_nmi(vm->vcpus[id]);
 }
 
-/* The boot processor is the only one yet: INIT and SIPI have no one to start (SDM 3A 9.4.4.1). */
+/*
+ * The boot processor is the only one yet: INIT and SIPI have no one to start (SDM 3A 9.4.4.1). Told
+ * once: a guest can send them without end.
+ */
+static void ignore_ipi(struct vm *vm, const char *what, u32 id)
+{
+	if (!vm->ipi_reported)
+		log_warning("vm %s: %s for vCPU %u ignored", vm->config->name, what, id);
+	vm->ipi_reported = true;
+}
+
 static void ignore_init(void *context, u32 id)
 {
-	struct vm *vm = context;
-
-	log_warning("vm %s: INIT for vCPU %u ignored", vm->config->name, id);
+	ignore_ipi(context, "INIT", id);
 }
 
 static void ignore_sipi(void *context, u32 id, u8 vector)
 {
-	struct vm *vm = context;
-
-	log_warning("vm %s: SIPI %#x for vCPU %u ignored", vm->config->name, vector, id);
+	(void)vector;
+	ignore_ipi(context, "SIPI", id);
 }
 
 static void timer_changed(void *context)

@@ -24,7 +24,8 @@ struct vm {
 	bool profile;	    /* the entry stub adds up the time spent in the host */
 	bool page_unmapped; /* test port 0xe4: this page is out of the EPT until it is touched */
 	gpa_t unmapped_page;
-	u64 start_tsc; /* the guest's TSC 0 */
+	bool ipi_reported; /* an INIT or SIPI for nobody has been logged */
+	u64 start_tsc;	   /* the guest's TSC 0 */
 	u64 end_tsc;
 	enum stop_reason stop;
 	u8 stop_value;

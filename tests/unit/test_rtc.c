@@ -220,6 +220,24 @@ static void test_alarm(void **state)
 	}
 }
 
+/* The host searches for no alarm that cannot be: 172800 seconds a port access otherwise. */
+static void test_alarm_never_is_cheap(void **state)
+{
+	struct fixture *f = fixture_new(1, HZ);
+	clock_t start = clock();
+
+	(void)state;
+	set(f, 5, 0xff);
+	set(f, 3, 0xff);
+	set(f, 1, 0x7a); /* no such second, any hour and minute */
+	set(f, 11, 0x22);
+	for (u32 i = 0; i < 2000; i++)
+		set(f, 14, 0);
+	assert_true(platform_next_deadline(f->platform) == TIMER_NEVER);
+	assert_true(clock() - start < CLOCKS_PER_SEC / 2);
+	fixture_free(f);
+}
+
 static void test_alarm_never(void **state)
 {
 	struct fixture *f = fixture_new(1, HZ);
@@ -313,6 +331,7 @@ int main(void)
 		cmocka_unit_test(test_uip),
 		cmocka_unit_test(test_alarm),
 		cmocka_unit_test(test_alarm_never),
+		cmocka_unit_test(test_alarm_never_is_cheap),
 		cmocka_unit_test(test_flags),
 		cmocka_unit_test(test_periodic),
 		cmocka_unit_test(test_memory_bytes),

@@ -210,6 +210,36 @@ CASE("BUG-27", "EVT", "nmi-blocking", evt_nmi_blocking)
 	expect(trap_counts[NMI] <= 2, "NMIs: %lu", trap_counts[NMI]);
 }
 
+static u64 ticks_at_hlt;
+
+/* HLT with the next NMI waiting: it stays until the timer interrupts it, whose IRET lets NMIs in.
+ */
+static bool halt_in_nmi(struct trap_frame *frame)
+{
+	(void)frame;
+	if (trap_counts[NMI] > 1)
+		return true;
+	lapic_write(LAPIC_ICR, ICR_ASSERT | LVT_NMI);
+	lapic_timer_start(VECTOR_A, 10000);
+	__asm__ volatile("sti; hlt; cli" ::: "memory");
+	ticks_at_hlt = trap_counts[VECTOR_A];
+	return true;
+}
+
+CASE("BUG-60", "EVT", "blocked-nmi-and-hlt", evt_hlt_blocked_nmi)
+{
+	ticks_at_hlt = 0;
+	trap_handle(VECTOR_A, log_interrupt);
+	trap_handle(NMI, halt_in_nmi);
+	lapic_write(LAPIC_ICR_HIGH, lapic_read(LAPIC_ID));
+	lapic_write(LAPIC_ICR, ICR_ASSERT | LVT_NMI);
+	wait_counter(&trap_counts[NMI], 2, WAIT_LONG);
+	if (!trap_counts[NMI])
+		case_skip("no NMI to oneself here");
+	expect_equal(ticks_at_hlt, 1, "timer interrupts when HLT was over");
+	expect_equal(trap_counts[NMI], 2, "NMIs");
+}
+
 /* ---- faults keep RIP and can be restarted */
 
 SNIPPET(restart_rdmsr, "rdmsr\n");
