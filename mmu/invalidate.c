@@ -22,48 +22,31 @@ enum request {
 	VPID_ALL,
 };
 
-/* SDM 3C 31.3: the number of a type, and the capability bit that says it exists. */
-struct invalidation_type {
-	u8 number;
-	u8 capability;
+/* SDM 3C 31.3: the number of a type; 3D A.10: the capability bit that says it exists. */
+#define TYPE(number, capability) ((number) | (capability) << 8)
+#define TYPE_NUMBER(type)	 ((type)&0xff)
+#define TYPE_CAPABILITY(type)	 ((type) >> 8)
+
+enum invalidation_type {
+	NO_TYPE = 0,
+	INVEPT_SINGLE = TYPE(1, 25),
+	INVEPT_ALL = TYPE(2, 26),
+	INVVPID_ADDRESS = TYPE(0, 40),
+	INVVPID_SINGLE = TYPE(1, 41),
+	INVVPID_ALL = TYPE(2, 42),
+	INVVPID_KEEP_GLOBAL = TYPE(3, 43),
 };
 
 #define TYPES_MAX 3
-#define INVEPT_SINGLE \
-	{             \
-		1, 25 \
-	}
-#define INVEPT_ALL    \
-	{             \
-		2, 26 \
-	}
-#define INVVPID_ADDRESS \
-	{               \
-		0, 40   \
-	}
-#define INVVPID_SINGLE \
-	{              \
-		1, 41  \
-	}
-#define INVVPID_ALL   \
-	{             \
-		2, 42 \
-	}
-#define INVVPID_KEEP_GLOBAL \
-	{                   \
-		3, 43       \
-	}
 
-static const struct {
-	u32 count;
-	struct invalidation_type types[TYPES_MAX]; /* from narrow to wide */
-} fallbacks[] = {
-	[EPT_SINGLE] = { 2, { INVEPT_SINGLE, INVEPT_ALL } },
-	[EPT_ALL] = { 1, { INVEPT_ALL } },
-	[VPID_ADDRESS] = { 3, { INVVPID_ADDRESS, INVVPID_SINGLE, INVVPID_ALL } },
-	[VPID_KEEP_GLOBAL] = { 3, { INVVPID_KEEP_GLOBAL, INVVPID_SINGLE, INVVPID_ALL } },
-	[VPID_SINGLE] = { 2, { INVVPID_SINGLE, INVVPID_ALL } },
-	[VPID_ALL] = { 1, { INVVPID_ALL } },
+/* From narrow to wide. */
+static const enum invalidation_type fallbacks[][TYPES_MAX] = {
+	[EPT_SINGLE] = { INVEPT_SINGLE, INVEPT_ALL },
+	[EPT_ALL] = { INVEPT_ALL },
+	[VPID_ADDRESS] = { INVVPID_ADDRESS, INVVPID_SINGLE, INVVPID_ALL },
+	[VPID_KEEP_GLOBAL] = { INVVPID_KEEP_GLOBAL, INVVPID_SINGLE, INVVPID_ALL },
+	[VPID_SINGLE] = { INVVPID_SINGLE, INVVPID_ALL },
+	[VPID_ALL] = { INVVPID_ALL },
 };
 
 /* The same on every CPU; written once at start. */
@@ -77,11 +60,11 @@ void invalidate_init(u64 ept_vpid_capabilities)
 /* The type to use for a request; -1: the processor cannot do it. */
 static int choose(enum request request)
 {
-	for (u32 i = 0; i < fallbacks[request].count; i++) {
-		struct invalidation_type type = fallbacks[request].types[i];
+	for (u32 i = 0; i < TYPES_MAX && fallbacks[request][i] != NO_TYPE; i++) {
+		enum invalidation_type type = fallbacks[request][i];
 
-		if (capabilities & BIT(type.capability))
-			return type.number;
+		if (capabilities & BIT(TYPE_CAPABILITY(type)))
+			return TYPE_NUMBER(type);
 	}
 	return -1;
 }

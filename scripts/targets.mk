@@ -35,9 +35,21 @@ check-boot: setup guest ## whole-system tests on Bochs
 	$(Q)$(MAKE) --no-print-directory torpor guests
 	$(Q)tests/boot/run $(TESTS)
 
+bench: setup ## what each kind of exit costs, in instructions on Bochs
+	$(Q)$(MAKE) --no-print-directory torpor guests
+	$(Q)scripts/bench-exits $(BENCH_OPTIONS)
+
+check-budgets: setup ## no kind of exit costs more than tests/budgets.toml allows
+	$(Q)$(MAKE) --no-print-directory torpor guests
+	$(Q)scripts/bench-exits --check
+
 bench-boot: setup guest ## a kernel's boot, bare and under Torpor, in instructions
 	$(Q)$(MAKE) --no-print-directory torpor $(BUILD)/bench/BARE.EFI
 	$(Q)scripts/bench-boot
+
+check-cpus: setup guest ## the payload suite on each of Bochs' CPU models that can run Torpor
+	$(Q)$(MAKE) --no-print-directory $(BUILD)/BOOTX64.EFI guests
+	$(Q)tests/boot/run 'cpu-*'
 
 check-nested: setup guest ## Torpor under QEMU/KVM under Linux under Bochs (minutes)
 	$(Q)$(MAKE) --no-print-directory torpor guests $(BUILD)/bench/BARE.EFI
@@ -65,6 +77,7 @@ help: ## this list
 	$(Q)sed -n 's/^\([a-z][a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | sort -u | \
 		awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
 
-.PHONY: setup guest run esp torpor unit-tests check check-static check-boot check-nested bench-boot \
-	clean help
+.PHONY: setup guest run esp torpor unit-tests check check-static check-boot check-nested \
+	check-cpus check-budgets bench \
+	bench-boot clean help
 .SECONDARY: $(BUILD)/bench/bare.so $(BUILD)/bench/bare.o

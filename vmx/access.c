@@ -15,8 +15,6 @@
 #define CPL_USER      3
 #define CPUID_PAGE_1G BIT(26) /* 80000001 EDX */
 
-/* Segment access rights in the VMCS: SDM 3C table 25-2; types: SDM 3A table 3-1. */
-
 #define REPORTS_MAX 16
 
 struct segment_fields {

@@ -7,13 +7,13 @@
 #include "hv/cpu/registers.h"
 #include "vmx/exit.h"
 
-#define DEBUGCTL_BTF	      BIT(1)
-#define PENDING_DEBUG_BS      BIT(14)
-#define INTERRUPTIBILITY_MASK (BIT(0) | BIT(1)) /* blocking by STI, by MOV SS */
+#define DEBUGCTL_BTF	 BIT(1)
+#define PENDING_DEBUG_BS BIT(14)
+#define SHADOW		 (BLOCKING_BY_STI | BLOCKING_BY_MOV_SS)
 
 /*
  * RIP crossed a multiple of 64 KiB. 16-bit code wraps there, 32-bit code at 4 GiB (SDM 1 3.3.7 and
- * 3A 20.1.1).
+ * 3B 21.1.1).
  */
 static __attribute__((noinline, cold)) u64 wrap_rip(u64 rip)
 {
@@ -31,8 +31,8 @@ static __attribute__((noinline, cold)) u64 wrap_rip(u64 rip)
 }
 
 /*
- * SDM 3B 17.3.1.4 and 3C 25.3: the trap of a single step comes after the instruction; with BTF set
- * only branches trap, and no emulated instruction is one.
+ * SDM 3B 18.3.1.4 and 3C 25.4.2: the trap of a single step comes after the instruction; with BTF
+ * set only branches trap, and no emulated instruction is one.
  */
 static __attribute__((noinline, cold)) void single_step(void)
 {
@@ -52,8 +52,8 @@ enum exit_action complete_instruction_length(struct vcpu *vcpu, u32 length)
 	if (unlikely((rip ^ next) >> 16))
 		next = wrap_rip(next);
 	vmcs_write(VMCS_GUEST_RIP, next);
-	if (unlikely(blocking & INTERRUPTIBILITY_MASK))
-		vmcs_write(VMCS_GUEST_INTERRUPTIBILITY, blocking & ~INTERRUPTIBILITY_MASK);
+	if (unlikely(blocking & SHADOW))
+		vmcs_write(VMCS_GUEST_INTERRUPTIBILITY, blocking & ~SHADOW);
 	if (unlikely(vmcs_read(VMCS_GUEST_RFLAGS) & RFLAGS_TF))
 		single_step();
 	return EXIT_RESUME;

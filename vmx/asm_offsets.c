@@ -36,7 +36,6 @@ void asm_offsets(void)
 	DEFINE(VCPU_HOST_TSC, offsetof(struct vcpu, host_tsc));
 	DEFINE(EXIT_ROW_HANDLER, offsetof(struct exit_row, handler));
 	DEFINE(EXIT_ROW_FLAGS, offsetof(struct exit_row, flags));
-	DEFINE(EXIT_ROW_SIZE, sizeof(struct exit_row));
 	DEFINE(EXIT_REASONS, EXIT_REASONS);
 	DEFINE(EXIT_REASON, VMCS_EXIT_REASON);
 	DEFINE(ACTION_RELOAD, EXIT_RELOAD);

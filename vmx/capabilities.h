@@ -39,22 +39,14 @@ struct vmx_capabilities {
 /* IA32_VMX_MISC (A.6): the preemption timer counts down by one every 2^this ticks of the TSC. */
 #define VMX_MISC_PREEMPTION_SHIFT(misc) ((u32)(misc)&0x1f)
 
-/* IA32_VMX_EPT_VPID_CAP (A.10). */
-#define EPT_CAP_EXECUTE_ONLY	BIT(0)
-#define EPT_CAP_WALK_4		BIT(6)
-#define EPT_CAP_TABLES_UC	BIT(8)
-#define EPT_CAP_TABLES_WB	BIT(14)
-#define EPT_CAP_PAGE_2M		BIT(16)
-#define EPT_CAP_PAGE_1G		BIT(17)
-#define EPT_CAP_INVEPT		BIT(20)
-#define EPT_CAP_ACCESSED_DIRTY	BIT(21)
-#define EPT_CAP_INVEPT_CONTEXT	BIT(25)
-#define EPT_CAP_INVEPT_GLOBAL	BIT(26)
-#define VPID_CAP_INVVPID	BIT(32)
-#define VPID_CAP_ADDRESS	BIT(40)
-#define VPID_CAP_CONTEXT	BIT(41)
-#define VPID_CAP_GLOBAL		BIT(42)
-#define VPID_CAP_CONTEXT_GLOBAL BIT(43)
+/* IA32_VMX_EPT_VPID_CAP (A.10); the bits of INVEPT and INVVPID are mmu/invalidate.c's. */
+#define EPT_CAP_EXECUTE_ONLY   BIT(0)
+#define EPT_CAP_WALK_4	       BIT(6)
+#define EPT_CAP_TABLES_UC      BIT(8)
+#define EPT_CAP_TABLES_WB      BIT(14)
+#define EPT_CAP_PAGE_2M	       BIT(16)
+#define EPT_CAP_PAGE_1G	       BIT(17)
+#define EPT_CAP_ACCESSED_DIRTY BIT(21)
 
 /* Requires a processor with CPUID.1:ECX.VMX. Executes RDMSR only of registers that exist. */
 void vmx_capabilities_read(struct vmx_capabilities *capabilities);

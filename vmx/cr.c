@@ -118,7 +118,7 @@ void cr_init(struct vcpu *vcpu, const struct cr_inputs *in)
 	cr->vpid = in->vpid;
 	vmcs_write(VMCS_CR0_MASK, cr->cr0.mask);
 	vmcs_write(VMCS_CR4_MASK, cr->cr4.mask);
-	/* SDM 3A table 9-1: the state after a reset. */
+	/* SDM 3A table 10-1: the state after a reset. */
 	cr_set_initial(vcpu, CR0_CD | CR0_NW | CR0_ET, 0, 0, 0);
 }
 
@@ -213,7 +213,7 @@ static bool code_is_64_bit(void)
 	return vmcs_read(VMCS_GUEST_CS_RIGHTS) & RIGHTS_L;
 }
 
-/* SDM 3A 9.8.5: what must hold for paging to be switched on with EFER.LME set. */
+/* SDM 3A 10.8.5: what must hold for paging to be switched on with EFER.LME set. */
 static bool may_activate_long_mode(u64 cr4)
 {
 	return (cr4 & CR4_PAE) && !code_is_64_bit() &&

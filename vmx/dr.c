@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The exit of MOV DR, for when that control is on. DR0 to DR3 and DR6 stay in the processor while
- * their vCPU is loaded (an exit leaves them alone), DR7 is in the VMCS. Interrupts off, VMCS
- * current.
+ * The exit of MOV DR. Torpor does not ask for that control; a processor may insist on it. DR0 to
+ * DR3 and DR6 stay in the processor while their vCPU is loaded (an exit leaves them alone), DR7 is
+ * in the VMCS. Interrupts off, VMCS current.
  */
 #include "hv/cpu/registers.h"
 #include "hv/vm/vcpu.h"
@@ -14,7 +14,7 @@
 #define QUALIFICATION_FROM_DR(q)  ((q) >> 4 & 1)
 #define QUALIFICATION_GPR(q)	  ((q) >> 8 & 0xf)
 
-/* SDM 3B 17.2.4: LEN, R/W, GD and the enables; RTM (11) is hidden; bit 10 reads 1. */
+/* SDM 3B 18.2.4: LEN, R/W, GD and the enables; RTM (11) is hidden; bit 10 reads 1. */
 #define DR7_WRITABLE 0xffff23ffull
 /* B0 to B3, BD, BS, BT; the others read 1 but for bit 12 (RTM and bus lock are hidden). */
 #define DR6_WRITABLE 0xe00full
@@ -66,7 +66,7 @@ static bool write_register(u32 number, u64 value)
 	return true;
 }
 
-/* SDM 3B 17.2.4: a guarded access is a #DB before the instruction; delivery clears GD. */
+/* SDM 3B 18.2.4: a guarded access is a #DB before the instruction; delivery clears GD. */
 static enum exit_action raise_general_detect(struct vcpu *vcpu)
 {
 	insn_write_dr6((insn_read_dr6() & ~DR6_TRAPS) | DR6_BD);

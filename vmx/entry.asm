@@ -66,7 +66,7 @@ vmx_enter:
 	jmp	entry_failed
 .resume:
 	vmresume
-	; VMfailInvalid or VMfailValid: the host's state is untouched (SDM 3C 26.2, 31.2).
+	; VMfailInvalid or VMfailValid: the host's state is untouched (SDM 3C 27.2, 31.2).
 entry_failed:
 	mov	eax, ACTION_FAILED_INVALID
 	jc	return_to_run_loop

@@ -10,6 +10,7 @@
 #include "vmx/controls.h"
 #include "vmx/cr.h"
 #include "vmx/entry_check_rows.h"
+#include "vmx/machine.h"
 #include "vmx/vmcs.h"
 
 static const struct {
@@ -46,6 +47,14 @@ bool entry_check_is_pat(const struct entry_context *context, u64 value)
 			return false;
 	}
 	return true;
+}
+
+bool entry_check_is_cr4(const struct entry_context *context, u64 value)
+{
+	const struct vmx_capabilities *cap = &vmx_machine.capabilities;
+
+	(void)context;
+	return (value & cap->cr4_fixed0) == cap->cr4_fixed0 && !(value & ~cap->cr4_fixed1);
 }
 
 static void read_context(struct entry_context *c)

@@ -19,10 +19,7 @@
 #define RFLAGS_RESERVED	  (~0x3fffffull | BIT(15) | BIT(5) | BIT(3))
 #define NO_LINK		  (~0ull)
 #define PDPTE_RESERVED	  0x1e6ull
-#define BLOCKING_STI	  BIT(0)
-#define BLOCKING_MOV_SS	  BIT(1)
-#define BLOCKING_SMI	  BIT(2)
-#define BLOCKING_NMI	  BIT(3)
+#define BLOCKING_BY_SMI	  BIT(2)
 #define ACTIVITY_HLT	  1
 #define ACTIVITY_MAX	  3
 #define PENDING_BS	  BIT(14)
@@ -99,7 +96,7 @@ static bool if_interrupts_off(context *c)
 static bool if_shadow(context *c)
 {
 	(void)c;
-	return vmcs_read(VMCS_GUEST_INTERRUPTIBILITY) & (BLOCKING_STI | BLOCKING_MOV_SS);
+	return vmcs_read(VMCS_GUEST_INTERRUPTIBILITY) & (BLOCKING_BY_STI | BLOCKING_BY_MOV_SS);
 }
 
 static bool if_trap_consistent(context *c)
@@ -121,14 +118,6 @@ static bool paging_protected(context *c, u64 value)
 {
 	(void)c;
 	return !(value & CR0_PG) || (value & CR0_PE);
-}
-
-static bool cr4_fixed(context *c, u64 value)
-{
-	const struct vmx_capabilities *cap = &vmx_machine.capabilities;
-
-	(void)c;
-	return (value & cap->cr4_fixed0) == cap->cr4_fixed0 && !(value & ~cap->cr4_fixed1);
 }
 
 static bool lma_matches(context *c, u64 value)
@@ -176,7 +165,8 @@ static bool active(context *c, u64 value)
 static bool one_shadow(context *c, u64 value)
 {
 	(void)c;
-	return (value & (BLOCKING_STI | BLOCKING_MOV_SS)) != (BLOCKING_STI | BLOCKING_MOV_SS);
+	return (value & (BLOCKING_BY_STI | BLOCKING_BY_MOV_SS)) !=
+	       (BLOCKING_BY_STI | BLOCKING_BY_MOV_SS);
 }
 
 static bool bs_matches_tf(context *c, u64 value)
@@ -213,7 +203,7 @@ const struct entry_check entry_checks_guest_registers[] = {
 	{ NULL, VMCS_GUEST_CR0, CHECK_FUNCTION, 0, cr0_fixed,
 		"guest CR0 against IA32_VMX_CR0_FIXED0/1" },
 	{ NULL, VMCS_GUEST_CR0, CHECK_FUNCTION, 0, paging_protected, "CR0.PG without PE" },
-	{ NULL, VMCS_GUEST_CR4, CHECK_FUNCTION, 0, cr4_fixed,
+	{ NULL, VMCS_GUEST_CR4, CHECK_FUNCTION, 0, entry_check_is_cr4,
 		"guest CR4 against IA32_VMX_CR4_FIXED0/1" },
 	{ if_load_debug, VMCS_GUEST_DEBUGCTL, CHECK_CLEAR, DEBUGCTL_RESERVED, NULL,
 		"reserved bits of IA32_DEBUGCTL" },
@@ -264,17 +254,18 @@ const struct entry_check entry_checks_guest_rest[] = {
 		"reserved bits of the interruptibility state" },
 	{ NULL, VMCS_GUEST_INTERRUPTIBILITY, CHECK_FUNCTION, 0, one_shadow,
 		"blocking by STI and by MOV SS at once" },
-	{ if_interrupts_off, VMCS_GUEST_INTERRUPTIBILITY, CHECK_CLEAR, BLOCKING_STI, NULL,
+	{ if_interrupts_off, VMCS_GUEST_INTERRUPTIBILITY, CHECK_CLEAR, BLOCKING_BY_STI, NULL,
 		"blocking by STI with RFLAGS.IF clear" },
-	{ if_external, VMCS_GUEST_INTERRUPTIBILITY, CHECK_CLEAR, BLOCKING_STI | BLOCKING_MOV_SS,
-		NULL, "an external interrupt is injected into a shadow" },
-	{ if_nmi, VMCS_GUEST_INTERRUPTIBILITY, CHECK_CLEAR, BLOCKING_MOV_SS, NULL,
+	{ if_external, VMCS_GUEST_INTERRUPTIBILITY, CHECK_CLEAR,
+		BLOCKING_BY_STI | BLOCKING_BY_MOV_SS, NULL,
+		"an external interrupt is injected into a shadow" },
+	{ if_nmi, VMCS_GUEST_INTERRUPTIBILITY, CHECK_CLEAR, BLOCKING_BY_MOV_SS, NULL,
 		"an NMI is injected into the shadow of MOV SS" },
-	{ NULL, VMCS_GUEST_INTERRUPTIBILITY, CHECK_CLEAR, BLOCKING_SMI, NULL,
+	{ NULL, VMCS_GUEST_INTERRUPTIBILITY, CHECK_CLEAR, BLOCKING_BY_SMI, NULL,
 		"blocking by SMI outside SMM" },
-	{ if_nmi, VMCS_GUEST_INTERRUPTIBILITY, CHECK_CLEAR, BLOCKING_STI, NULL,
+	{ if_nmi, VMCS_GUEST_INTERRUPTIBILITY, CHECK_CLEAR, BLOCKING_BY_STI, NULL,
 		"an NMI is injected into the shadow of STI" },
-	{ if_nmi_and_virtual, VMCS_GUEST_INTERRUPTIBILITY, CHECK_CLEAR, BLOCKING_NMI, NULL,
+	{ if_nmi_and_virtual, VMCS_GUEST_INTERRUPTIBILITY, CHECK_CLEAR, BLOCKING_BY_NMI, NULL,
 		"an NMI is injected while virtual NMIs are blocked" },
 	{ NULL, VMCS_GUEST_PENDING_DEBUG, CHECK_CLEAR, PENDING_RESERVED, NULL,
 		"reserved bits of the pending debug exceptions" },

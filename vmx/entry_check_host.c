@@ -33,14 +33,6 @@ static bool cr0_fixed(context *c, u64 value)
 	       !(value & ~cap->cr0_fixed1 & ~unchecked);
 }
 
-static bool cr4_fixed(context *c, u64 value)
-{
-	const struct vmx_capabilities *cap = &vmx_machine.capabilities;
-
-	(void)c;
-	return (value & cap->cr4_fixed0) == cap->cr4_fixed0 && !(value & ~cap->cr4_fixed1);
-}
-
 static bool nonzero(context *c, u64 value)
 {
 	(void)c;
@@ -60,7 +52,7 @@ static bool nonzero(context *c, u64 value)
 const struct entry_check entry_checks_host[] = {
 	{ NULL, VMCS_HOST_CR0, CHECK_FUNCTION, 0, cr0_fixed,
 		"host CR0 against IA32_VMX_CR0_FIXED0/1" },
-	{ NULL, VMCS_HOST_CR4, CHECK_FUNCTION, 0, cr4_fixed,
+	{ NULL, VMCS_HOST_CR4, CHECK_FUNCTION, 0, entry_check_is_cr4,
 		"host CR4 against IA32_VMX_CR4_FIXED0/1" },
 	{ NULL, VMCS_HOST_CR3, CHECK_ADDRESS, 0, NULL,
 		"host CR3 is beyond the physical-address width" },

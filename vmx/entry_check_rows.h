@@ -54,5 +54,6 @@ const char *entry_check_segment_rule(u32 number);
 /* For checks of several files. */
 bool entry_check_is_canonical(const struct entry_context *context, u64 address);
 bool entry_check_is_pat(const struct entry_context *context, u64 value);
+bool entry_check_is_cr4(const struct entry_context *context, u64 value);
 
 #endif

@@ -41,7 +41,7 @@ static enum fault_class fault_class(u32 vector)
 
 /*
  * Exceptions that report the instruction itself, to be run again with RFLAGS.RF set (SDM 3B
- * 17.3.1.1).
+ * 18.3.1.1).
  */
 static bool is_fault(u32 vector)
 {
@@ -249,7 +249,7 @@ bool event_deliverable(struct vcpu *vcpu)
 	struct event_inputs inputs = gather(vcpu);
 	struct event_decision decision = event_decide(&inputs);
 
-	/* A single step over HLT traps at once: the processor never sleeps (SDM 3B 17.3.1.4). */
+	/* A single step over HLT traps at once: the processor never sleeps (SDM 3B 18.3.1.4). */
 	return decision.inject_event || decision.inject_nmi || decision.inject_interrupt ||
 	       (vmcs_read(VMCS_GUEST_PENDING_DEBUG) & PENDING_DEBUG_TRAPS);
 }

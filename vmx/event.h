@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Events towards a guest (SDM 3C 27.8, 3A 6.8 and 6.9): what waits to be injected, and the
+ * Events towards a guest (SDM 3C 27.6, 3A 6.8 and 6.9): what waits to be injected, and the
  * decision, made before each entry through the run loop, what goes in now and which window is
  * opened for the rest.
  */
@@ -84,7 +84,7 @@ void event_queue_nmi(struct vcpu *vcpu);
 void event_prepare_entry(struct vcpu *vcpu);
 
 /*
- * True if the guest, were it halted, would go on: SDM 3A 8.10.1 (HLT ends on NMI or unmasked
+ * True if the guest, were it halted, would go on: SDM 3A 9.10.1 (HLT ends on NMI or unmasked
  * interrupt).
  */
 bool event_deliverable(struct vcpu *vcpu);

@@ -5,7 +5,7 @@
  * ends in one of these:
  *
  *   return complete_instruction(vcpu);    emulated: RIP behind it, the STI and MOV-SS shadow
- *                                         dropped, a single step's trap pending (SDM 3B 17.3.1.4)
+ *                                         dropped, a single step's trap pending (SDM 3B 18.3.1.4)
  *   return raise_exception(vcpu, ...);    a fault: RIP stays at the instruction
  *   return EXIT_RESUME;                   nothing to skip: the guest does it again, or never began
  *   return EXIT_RELOAD, EXIT_STOP;        see enum exit_action

@@ -88,6 +88,4 @@ enum exit_reason {
 		EXIT_REASONS = 76,
 };
 
-#define EXIT_REASON_ENTRY_FAILURE 0x80000000u
-
 #endif

@@ -15,7 +15,7 @@
 #define INTERRUPTION_NMI_UNBLOCKED BIT(12)
 
 /*
- * DR6 (SDM 3B 17.2.3): B0 to B3, BD, BS, RTM as the exit qualification reports them (3C table
+ * DR6 (SDM 3B 18.2.3): B0 to B3, BD, BS, RTM as the exit qualification reports them (3C table
  * 28-1).
  */
 #define QUALIFICATION_DR6      (0xfull | BIT(13) | BIT(14))

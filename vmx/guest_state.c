@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Reset values of the state that stays in the processor (SDM 3A table 9-1). Called before a VM's
+ * Reset values of the state that stays in the processor (SDM 3A table 10-1). Called before a VM's
  * first entry.
  */
 #include "vmx/guest_state.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * EPT violations: the page of the test device is mapped again, everything else is an access to a
- * device or to nothing, and the instruction is emulated. Interrupts off, VMCS current. The
+ * EPT violations: a page that the test device took away comes back; everything else is an access to
+ * a device or to nothing, and the instruction is emulated. Interrupts off, VMCS current. The
  * instruction is read anew from memory that the guest's other processors may change: whatever is
  * found there is executed with all its checks, and nothing is concluded from the exit but the
  * translation that the processor itself made.
@@ -10,6 +10,7 @@
 
 #include "hv/lib/log.h"
 #include "hv/vm/vm.h"
+#include "vmx/access_rights.h"
 #include "vmx/alu.h"
 #include "vmx/fetch.h"
 
@@ -186,12 +187,12 @@ static enum exit_action emulate_to_memory(struct emulation *e)
 	return emulation_complete(e);
 }
 
-/* SDM 3A 6.2.3: how much of RSP the stack segment uses. */
+/* SDM 1 6.2.3: how much of RSP the stack segment uses. */
 static u32 stack_size(const struct emulation *e)
 {
 	if (e->access.mode == MODE_LONG64)
 		return 8;
-	return vmcs_read(VMCS_GUEST_SS_RIGHTS) & BIT(14) ? 4 : 2;
+	return vmcs_read(VMCS_GUEST_SS_RIGHTS) & RIGHTS_DB ? 4 : 2;
 }
 
 /*

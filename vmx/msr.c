@@ -118,7 +118,7 @@ static bool tsc_read(struct vcpu *vcpu, u32 index, u64 *value)
 	return true;
 }
 
-/* SDM 3B 17.17.3: a write of the TSC moves IA32_TSC_ADJUST by as much. */
+/* SDM 3B 18.17.3: a write of the TSC moves IA32_TSC_ADJUST by as much. */
 static bool tsc_write(struct vcpu *vcpu, u32 index, u64 value)
 {
 	u64 offset = value - insn_rdtsc();

@@ -35,7 +35,7 @@ struct msr_inputs {
 };
 
 /*
- * Reset values of all MSRs and XCR0 (SDM 3A table 9-1) and the VM's constants. vcpu->cpuid must be
+ * Reset values of all MSRs and XCR0 (SDM 3A table 10-1) and the VM's constants. vcpu->cpuid must be
  * built. Reads MSRs of this machine with faults caught. EFER, PAT, SYSENTER and DEBUGCTL are fields
  * of the VMCS and are written with it.
  */

@@ -53,7 +53,7 @@ const struct msr_row msr_rows[] = {
 	ROW(MSR_SMI_COUNT, STORE_CONSTANT, CHECK_READ_ONLY),
 	/* Locked with VMX off (BUG-28). */
 	ROW(MSR_FEATURE_CONTROL, STORE_CONSTANT, CHECK_READ_ONLY, .reset = FEATURE_CONTROL_LOCKED),
-	/* Part of the TSC offset (SDM 3B 17.17.3). */
+	/* Part of the TSC offset (SDM 3B 18.17.3). */
 	ROW(MSR_TSC_ADJUST, STORE_HANDLER, CHECK_BITS, .where = HANDLE_TSC_ADJUST, .valid = ANY),
 	/*
 	 * Stays in force while the host runs, which it can only slow down; switched with the vCPU.

@@ -93,7 +93,7 @@ static void write_flags(const struct emulation *e, u64 rflags)
 
 enum exit_action emulation_complete(struct emulation *e)
 {
-	/* SDM 3B 17.3.1.1: RF ends with the instruction; the exit of a fault-like kind set it. */
+	/* SDM 3B 18.3.1.1: RF ends with the instruction; the exit of a fault-like kind set it. */
 	write_flags(e, e->rflags & ~RFLAGS_RF);
 	return complete_instruction_length(e->access.vcpu, e->insn.length);
 }

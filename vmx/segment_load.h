@@ -19,7 +19,8 @@ struct descriptor {
 
 /* Types of system segments in protected mode: SDM 3A table 3-2. */
 enum { TYPE_TSS16 = 1, TYPE_LDT = 2, TYPE_TSS16_BUSY = 3, TYPE_TSS32 = 9, TYPE_TSS32_BUSY = 11 };
-#define TYPE_BUSY BIT(1)
+#define TYPE_BUSY   BIT(1)
+#define TYPE_32_BIT BIT(3)
 
 enum descriptor_result {
 	DESCRIPTOR_OK,

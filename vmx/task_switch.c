@@ -15,7 +15,7 @@
 enum source { SOURCE_CALL, SOURCE_IRET, SOURCE_JMP, SOURCE_GATE };
 
 #define RFLAGS_WRITABLE	  0x3f7fd5
-#define DR7_LOCAL_ENABLES 0x155 /* L0 to L3, LE (SDM 3B 17.2.4) */
+#define DR7_LOCAL_ENABLES 0x155 /* L0 to L3, LE (SDM 3B 18.2.4) */
 #define TSS_TRAP	  BIT(0)
 
 /* SDM 3A figure 8-2: the 32-bit TSS up to the I/O map base. */
@@ -73,7 +73,7 @@ static bool read_task(struct switch_state *s)
 		struct tss16 narrow;
 	} tss;
 
-	t->wide = RIGHTS_TYPE(s->next.rights) & 8;
+	t->wide = RIGHTS_TYPE(s->next.rights) & TYPE_32_BIT;
 	if (!linear_read(
 		    &s->access, s->next_tss, &tss, t->wide ? sizeof(tss.wide) : sizeof(tss.narrow)))
 		return false;
@@ -186,12 +186,12 @@ static bool prepare(struct switch_state *s, struct descriptor *old)
 	}
 	/* The processor has checked these; another vCPU may have written since. */
 	type = RIGHTS_TYPE(s->next.rights);
-	if (s->next.rights & RIGHTS_S || (type & ~(8u | TYPE_BUSY)) != TYPE_TSS16 ||
+	if (s->next.rights & RIGHTS_S || (type & ~(TYPE_32_BIT | TYPE_BUSY)) != TYPE_TSS16 ||
 		!(type & TYPE_BUSY) != (s->source != SOURCE_IRET))
 		return stop_with(s, s->source == SOURCE_IRET ? VECTOR_TS : VECTOR_GP);
 	if (!(s->next.rights & RIGHTS_P))
 		return stop_with(s, VECTOR_NP);
-	minimum = type & 8 ? sizeof(struct tss32) : sizeof(struct tss16);
+	minimum = type & TYPE_32_BIT ? sizeof(struct tss32) : sizeof(struct tss16);
 	if (s->next.limit < minimum - 1)
 		return stop_with(s, VECTOR_TS);
 	s->next_tss = gva(s->next.base);
@@ -234,7 +234,7 @@ static bool commit(struct switch_state *s, const struct descriptor *old)
 static bool push_error_code(struct switch_state *s, u32 error_code)
 {
 	u32 size = s->task.wide ? 4 : 2;
-	bool big = vmcs_read(VMCS_GUEST_SS_RIGHTS) & BIT(14);
+	bool big = vmcs_read(VMCS_GUEST_SS_RIGHTS) & RIGHTS_DB;
 	u64 esp = vmcs_read(VMCS_GUEST_RSP), mask = big ? 0xffffffff : 0xffff;
 	u64 top = (esp - size) & mask;
 	struct guest_operand operand;
@@ -284,7 +284,7 @@ enum exit_action exit_task_switch(struct vcpu *vcpu)
 		.selector = QUALIFICATION_SELECTOR(qualification),
 		.old_selector = vmcs_read(VMCS_GUEST_TR_SELECTOR),
 		.old_tss = gva(vmcs_read(VMCS_GUEST_TR_BASE)),
-		.old_wide = RIGHTS_TYPE(vmcs_read(VMCS_GUEST_TR_RIGHTS)) & 8,
+		.old_wide = RIGHTS_TYPE(vmcs_read(VMCS_GUEST_TR_RIGHTS)) & TYPE_32_BIT,
 	};
 	struct descriptor old;
 	u32 error_code = vcpu->events.error_code;

@@ -17,7 +17,6 @@
 #define MSR_UMWAIT_CONTROL    0x0e1
 #define MSR_MTRR_CAP	      0x0fe
 #define MSR_ARCH_CAPABILITIES 0x10a
-#define MSR_FLUSH_CMD	      0x10b
 #define MSR_MISC_FEATURES     0x140
 #define MSR_SYSENTER_CS	      0x174
 #define MSR_SYSENTER_ESP      0x175

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The bits of CR0, CR4 (SDM 3A 2.5), EFER (2.2.1), RFLAGS (2.3), DR6 and DR7 (3B 17.2) that the
+ * The bits of CR0, CR4 (SDM 3A 2.5), EFER (2.2.1), RFLAGS (2.3), DR6 and DR7 (3B 18.2) that the
  * hypervisor names, whether the register is the host's or a guest's.
  */
 #ifndef HV_CPU_REGISTERS_H
@@ -55,7 +55,7 @@
 #define RFLAGS_VM    BIT(17)
 #define RFLAGS_AC    BIT(18)
 
-/* The fixed values are also those after a reset (SDM 3A table 9-1): all else is 0 then. */
+/* The fixed values are also those after a reset (SDM 3A table 10-1): all else is 0 then. */
 #define DR6_BD	  BIT(13)
 #define DR6_BT	  BIT(15)
 #define DR6_FIXED 0xffff0ff0ull

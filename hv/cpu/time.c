@@ -72,7 +72,7 @@ static u64 measure(void)
 	return best;
 }
 
-/* SDM 3B 19.7.3: leaf 0x15 has the crystal and the ratio, leaf 0x16 the base frequency in MHz. */
+/* SDM 3B 20.7.3: leaf 0x15 has the crystal and the ratio, leaf 0x16 the base frequency in MHz. */
 static u64 claimed(void)
 {
 	u32 leaves = insn_cpuid(0, 0).eax;

@@ -146,7 +146,7 @@ bool platform_mmio_read(struct platform *platform, u32 vcpu, gpa_t address, u32 
 		*value = 0;
 		memcpy(value, bytes, size);
 	} else {
-		return address.value - VGA_MEMORY < VGA_MEMORY_SIZE;
+		return false;
 	}
 	return true;
 }
@@ -169,7 +169,7 @@ bool platform_mmio_write(struct platform *platform, u32 vcpu, gpa_t address, u32
 	} else if ((bytes = scratch(platform, address, size))) {
 		memcpy(bytes, &value, size);
 	} else {
-		return address.value - VGA_MEMORY < VGA_MEMORY_SIZE;
+		return false;
 	}
 	return true;
 }

@@ -32,7 +32,6 @@
 /* ISA interrupt lines. Line 0 (PIT) is on IOAPIC pin 2 (MADT override), the others on their own. */
 #define IRQ_PIT	 0
 #define IRQ_KBD	 1
-#define IRQ_COM2 3
 #define IRQ_COM1 4
 #define IRQ_RTC	 8
 #define IRQ_SCI	 9 /* level, active high (MADT override) */
@@ -46,7 +45,6 @@
 /* Guest-physical places of the firmware tables, reported as reserved/ACPI in the memory map. */
 #define GUEST_EBDA	0x9fc00 /* 1 KiB; its segment stands at 0x40e */
 #define GUEST_MP_TABLE	0x9fc10
-#define GUEST_BIOS_AREA 0xe0000 /* RSDP scannable here */
 #define GUEST_ACPI	0xe0000
 #define GUEST_ACPI_SIZE 0x10000
 

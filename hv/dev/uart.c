@@ -29,7 +29,6 @@ enum { REG_DATA, REG_IER, REG_IIR, REG_LCR, REG_MCR, REG_LSR, REG_MSR, REG_SCRAT
 #define LSR_READY	   0x01
 #define LSR_OVERRUN	   0x02
 #define LSR_BREAK	   0x10
-#define LSR_ERRORS	   0x1e
 #define LSR_THRE	   0x20
 #define LSR_IDLE	   0x40
 #define MSR_TERI	   0x04

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * VGA registers that do no harm: ports 0x3b0..0x3df. Nothing is displayed; what was written can be
- * read back, and the retrace bits move so that loops waiting for them end. The memory at VGA_MEMORY
- * reads all ones.
+ * read back, and the retrace bits move so that loops waiting for them end. Where a PC has video
+ * memory a guest has RAM (hv/vm/guest_map.c).
  */
 #ifndef HV_DEV_VGA_H
 #define HV_DEV_VGA_H
@@ -10,9 +10,6 @@
 #include "hv/lib/types.h"
 
 struct platform;
-
-#define VGA_MEMORY	0xa0000ull
-#define VGA_MEMORY_SIZE 0x20000ull
 
 struct vga {
 	u8 ports[0x30]; /* last values written */

@@ -26,8 +26,8 @@ u32 guest_map_build(const struct guest_memory *memory, struct guest_map_entry ma
 		/* The EBDA with the MP table. */
 		{ gpa(GUEST_EBDA), GUEST_LOW_RAM_END - GUEST_EBDA, GUEST_MAP_RESERVED },
 		/*
-		 * Video memory and the BIOS area with the ACPI tables: not RAM for the guest to
-		 * use.
+		 * Where a PC has video memory and ROMs: RAM too, but nothing that an operating
+		 * system may use; the ACPI tables are in it.
 		 */
 		{ gpa(GUEST_LOW_RAM_END), GUEST_BIOS_END - GUEST_LOW_RAM_END, GUEST_MAP_RESERVED },
 		{ gpa(GUEST_BIOS_END), guest_low_memory(memory) - GUEST_BIOS_END, GUEST_MAP_RAM },

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The run loop: what an exit could not settle by itself is settled here, then the guest goes on.
- * Everything before an entry happens in one order: stop, test page, timers, console, events, halt,
- * preemption timer. Runs with interrupts off; the host's interrupts are taken as exits or while the
- * CPU idles.
+ * Everything before an entry happens in one order: host interrupts, timers, console, NMIs, halt,
+ * stop, events, preemption timer. Runs with interrupts off; the host's interrupts are taken as
+ * exits or while the CPU idles.
  */
 #include "hv/vm/run.h"
 
 #include "hv/cpu/cpu.h"
 #include "hv/cpu/hostapic.h"
 #include "hv/cpu/insn.h"
+#include "hv/cpu/registers.h"
 #include "hv/cpu/serial.h"
 #include "hv/cpu/time.h"
 #include "hv/dev/lapic.h"
@@ -18,8 +19,7 @@
 #include "vmx/entry_check.h"
 #include "vmx/machine.h"
 
-#define RFLAGS_IF      BIT(9)
-/* The preemption timer has 32 bits (SDM 3C 25.5.1); a longer wait is a chain of them. */
+/* The preemption timer has 32 bits (SDM 3C 26.5.1); a longer wait is a chain of them. */
 #define PREEMPTION_MAX 0xffffffffull
 
 static u64 now_tsc(void *context)

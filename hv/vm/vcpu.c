@@ -4,9 +4,8 @@
 
 #include "hv/cpu/registers.h"
 #include "vmx/access_rights.h"
+#include "vmx/controls.h"
 #include "vmx/vmcs.h"
-
-#define ENTRY_IA32E BIT(9)
 
 u64 vcpu_gpr(const struct vcpu *vcpu, u32 number)
 {
@@ -34,7 +33,7 @@ enum cpu_mode vcpu_mode(void)
 		return MODE_REAL;
 	if (vmcs_read(VMCS_GUEST_RFLAGS) & RFLAGS_VM)
 		return MODE_VM86;
-	if (vmcs_read(VMCS_ENTRY_CONTROLS) & ENTRY_IA32E) {
+	if (vmcs_read(VMCS_ENTRY_CONTROLS) & ENTRY_IA32E_GUEST) {
 		if (cs & RIGHTS_L)
 			return MODE_LONG64;
 		return cs & RIGHTS_DB ? MODE_COMPAT32 : MODE_COMPAT16;

@@ -50,7 +50,7 @@ static enum error load_kernel(struct vm *vm, struct guest_entry *entry)
 {
 	struct guest_files files = { .kernel = file_of(&vm->config->kernel),
 		.initrd = file_of(&vm->config->initrd) };
-	char message[256];
+	char message[GUEST_MESSAGE_MAX];
 	enum error error;
 	u64 rsdp;
 

@@ -4,11 +4,14 @@
  * types of the machine's MTRRs. Called while no vCPU of the VM runs, except for the one page of
  * test port 0xe4 (the VM's own vCPU, interrupts off).
  */
+#include "hv/dev/platform_map.h"
 #include "hv/lib/log.h"
 #include "hv/mem/frames.h"
 #include "hv/vm/vm.h"
 #include "mmu/invalidate.h"
 #include "vmx/machine.h"
+
+_Static_assert(GUEST_HOLE == PLATFORM_RAM_HOLE, "the RTC and fw_cfg tell the RAM that there is");
 
 /* A run of frames for the front of [start, start + size): large pages where the machine allows. */
 static enum error alloc_run(u64 size, u64 *run, hpa_t *address)

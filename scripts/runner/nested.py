@@ -37,7 +37,7 @@ exec timeout -s KILL {seconds} qemu-system-x86_64 -L /roms -nodefaults -no-user-
 """
 
 STATUS = re.compile(rb"nested-status (\w+): ([^\n]*)\n")
-REFUSED = re.compile(rb"^nested-refused: (.*)$", re.MULTILINE)
+REFUSED = re.compile(rb"^nested-refused: .*?kvm_nested_vmenter_failed: (.*)$", re.MULTILINE)
 DMESG = re.compile(rb"^nested-dmesg: (.*)$", re.MULTILINE)
 TSC = re.compile(rb"^torpor-bench init tsc=(\d+)$", re.MULTILINE)
 
@@ -136,6 +136,7 @@ class Outcome:
         self.dmesg = [line.decode("latin-1") for line in DMESG.findall(console)]
         tsc = TSC.search(console)
         self.instructions = int(tsc[1]) if tsc else None
+        self.traced = b"nested: refused entries are traced\n" in console
         self.finished = b"nested: done\n" in console
 
     def events(self, machine):

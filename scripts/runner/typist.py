@@ -12,7 +12,7 @@ ECHO_S = 0.25        # wait no longer than this for a group's echo (a guest may 
 FIRST_PROMPT_S = 1.0  # silence behind an unfinished line: the first prompt
 PROMPT_S = 0.3       # and a later one
 # Without a prompt there is only silence to go by, and a guest that boots can be silent for long.
-FIRST_QUIET_S = 20.0
+FIRST_QUIET_S = 60.0
 LINE_S = 5.0
 # An unfinished line that is none: the hypervisor's log or the kernel's, caught in the middle.
 NO_PROMPT = re.compile(rb"torpor: |\[ *[0-9]*(\.[0-9]*(\]|$)|$)")

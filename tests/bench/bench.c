@@ -2,7 +2,10 @@
 /*
  * bench.elf: what each kind of exit costs, in TSC ticks. For every kind the operation is timed N
  * times (option n=, default 1000) with RDTSC on both sides, and minimum and median are printed less
- * the cost of the two RDTSCs alone: "BENCH kind min median". Options: pmtimer=PORT (default 0x608).
+ * the cost of the two RDTSCs alone: "BENCH kind min median". Exits that no instruction causes show
+ * as a gap between two RDTSCs of a loop. Options: kinds=A,B,... (none: all), pmtimer=PORT (default
+ * 0x608); trace=1: then each operation is done once more between two XCHG BX,BX, which stop Bochs's
+ * debugger if it was told so and do nothing elsewhere, announced by "TRACE kind marked-operations".
  */
 #include "tests/guest/lib/case.h"
 #include "tests/guest/lib/insn.h"
@@ -10,22 +13,28 @@
 #include "tests/guest/lib/multiboot.h"
 #include "tests/guest/lib/string.h"
 
-#define SAMPLES_MAX	10000
-#define SAMPLES_DEFAULT 1000
-#define PORT_UNCLAIMED	0x1234
-#define PIT_CHANNEL0	0x40
+#define SAMPLES_MAX	   10000
+#define SAMPLES_DEFAULT	   1000
+#define NO_SAMPLE	   0xffffffffull
+#define GAP_SAMPLES	   50  /* of a kind that must be waited for */
+#define CPUID_COMBINATIONS 256 /* a power of 2: an odd step visits them all */
+#define PORT_UNCLAIMED	   0x1234
+#define PORT_COM1	   0x3f8
+#define PIT_CHANNEL0	   0x40
+#define IOAPIC_WINDOW	   (*(volatile u32 *)(IOAPIC_BASE + 0x10))
+#define TIMER_COUNT	   200 /* divided by 16 */
+/* What was printed before leaves COM1 within this time: 300 bytes at 115200 baud. */
+#define SETTLE_TICKS	   3000000
+#define GAP_LIMIT	   40000
+
+/* Bochs's magic breakpoint. */
+#define MARK() __asm__ volatile(".byte 0x66, 0x87, 0xdb" ::: "memory")
 
 void __noreturn guest_main(u32 magic, u32 info);
 
 static u16 pm_timer;
-static u32 random_state = 1;
 static u32 samples[SAMPLES_MAX];
-
-static u32 next_random(void)
-{
-	random_state = random_state * 1664525 + 1013904223;
-	return random_state >> 8;
-}
+static u64 loop_ticks; /* one turn of wait_for_gap()'s loop without an exit */
 
 static void op_nothing(void) {}
 
@@ -34,12 +43,13 @@ static void op_cpuid(void)
 	cpuid(0, 0);
 }
 
+/* Any leaf below 0x20, basic or extended, each with subleaves 0 to 3, in a scattered order. */
 static void op_cpuid_random(void)
 {
-	/* Leaves below 0x20 and extended ones, each with an arbitrary subleaf. */
-	u32 r = next_random();
+	static u32 at;
 
-	cpuid((r & 0x1f) | (r & 0x20 ? 0x80000000 : 0), r >> 6 & 3);
+	at = (at + 0x9d) % CPUID_COMBINATIONS;
+	cpuid((at & 0x1f) | (at & 0x20 ? 0x80000000 : 0), at >> 6);
 }
 
 static void op_vmcall(void)
@@ -64,12 +74,12 @@ static void op_rdmsr(void)
 	rdmsr(MSR_APIC_BASE);
 }
 
-static void op_wrmsr(void)
+static void op_wrmsr_deadline(void)
 {
 	wrmsr(MSR_TSC_DEADLINE, 0);
 }
 
-static void op_wrmsr_pat(void)
+static void op_wrmsr(void)
 {
 	wrmsr(MSR_PAT, 0x0007040600070406);
 }
@@ -91,7 +101,7 @@ static void op_out_unhandled(void)
 
 static void op_mmio_ioapic(void)
 {
-	ioapic_read(1);
+	(void)IOAPIC_WINDOW;
 }
 
 static void op_mmio_lapic(void)
@@ -106,6 +116,26 @@ static void op_self_ipi(void)
 	cli();
 }
 
+/* One byte in the host's shift register, one in its FIFO: the third waits for an interrupt. */
+static void arm_uart(void)
+{
+	outb(PORT_COM1, '\r');
+	outb(PORT_COM1, '\r');
+	outb(PORT_COM1, '\r');
+}
+
+/* A deadline for the host that brings no interrupt to the guest. */
+static void arm_timer(void)
+{
+	lapic_write(LAPIC_LVT_TIMER, LVT_MASKED | VECTOR_SPURIOUS);
+	lapic_write(LAPIC_TIMER_INITIAL, TIMER_COUNT);
+}
+
+static bool has_tsc_deadline(void)
+{
+	return cpuid_ecx(1, 24);
+}
+
 static bool eoi(struct trap_frame *frame)
 {
 	(void)frame;
@@ -113,25 +143,30 @@ static bool eoi(struct trap_frame *frame)
 	return true;
 }
 
+/* Either run (the instruction that exits) or arm (what makes an exit come by itself, soon). */
 static const struct kind {
 	const char *name;
 	void (*run)(void);
-	bool needs_torpor;
+	void (*arm)(void);
+	bool (*possible)(void);
+	u32 marks; /* operations to be traced, 0: one */
 } kinds[] = {
 	{ "cpuid", op_cpuid },
-	{ "cpuid_random", op_cpuid_random },
-	{ "vmcall", op_vmcall, true },
+	{ "cpuid_random", op_cpuid_random, .marks = CPUID_COMBINATIONS },
+	{ "vmcall", op_vmcall, .possible = under_torpor },
 	{ "cr8", op_cr8 },
 	{ "cr0_wp", op_cr0_wp },
 	{ "rdmsr", op_rdmsr },
-	{ "wrmsr", op_wrmsr_pat },
-	{ "wrmsr_tsc_deadline", op_wrmsr },
-	{ "in_pm_timer", op_in_pm_timer },
+	{ "wrmsr", op_wrmsr },
+	{ "wrmsr_tsc_deadline", op_wrmsr_deadline, .possible = has_tsc_deadline },
+	{ "in_hv", op_in_pm_timer },
 	{ "in_pit", op_in_pit },
 	{ "out_unhandled", op_out_unhandled },
 	{ "mmio_ioapic", op_mmio_ioapic },
 	{ "mmio_lapic", op_mmio_lapic },
 	{ "self_ipi", op_self_ipi },
+	{ "extint", .arm = arm_uart },
+	{ "preempt", .arm = arm_timer },
 };
 
 static void sort(u32 *values, u32 count)
@@ -146,44 +181,135 @@ static void sort(u32 *values, u32 count)
 		}
 }
 
-/* Minimum and median of the plain differences. */
-static void measure(void (*run)(void), u32 count, u64 *min, u64 *median)
-{
-	for (u32 i = 0; i < count; i++) {
-		u64 start = rdtsc();
-
-		run();
-		samples[i] = (u32)MIN(rdtsc() - start, 0xffffffffull);
-	}
-	sort(samples, count);
-	*min = samples[0];
-	*median = samples[count / 2];
-}
-
 static u64 less(u64 value, u64 overhead)
 {
 	return value > overhead ? value - overhead : 0;
 }
 
+static void settle(void)
+{
+	u64 start = rdtsc();
+
+	while (rdtsc() - start < SETTLE_TICKS)
+		;
+}
+
+/*
+ * Reads the TSC in a loop until two readings are `gap` apart, and returns how far; 0: none came.
+ * Interrupts are on: Bochs keeps the machine's from a guest that has them off, although they exit.
+ */
+static __attribute__((noinline)) u64 wait_for_gap(u64 gap)
+{
+	u64 start, last, now;
+
+	sti();
+	start = last = now = rdtsc();
+	while (now - last < gap && now - start <= GAP_LIMIT) {
+		last = now;
+		now = rdtsc();
+	}
+	cli();
+	return now - last >= gap ? now - last : 0;
+}
+
+static u64 sample(const struct kind *kind)
+{
+	u64 start, gap;
+
+	if (kind->arm) {
+		kind->arm();
+		gap = wait_for_gap(2 * loop_ticks);
+		return gap ? gap - loop_ticks : NO_SAMPLE;
+	}
+	start = rdtsc();
+	kind->run();
+	return rdtsc() - start;
+}
+
+/* Leaves the samples in order, NO_SAMPLE last. */
+static void measure(const struct kind *kind, u32 count)
+{
+	for (u32 i = 0; i < count; i++) {
+		u64 ticks = sample(kind);
+
+		samples[i] = (u32)MIN(ticks, NO_SAMPLE);
+	}
+	sort(samples, count);
+}
+
+static void trace(const struct kind *kind)
+{
+	u32 marks = MAX(kind->marks, 1u);
+
+	print("TRACE %s %u\n", kind->name, marks);
+	settle();
+	for (u32 i = 0; i < marks; i++) {
+		if (kind->arm) {
+			kind->arm();
+			MARK();
+			(void)wait_for_gap(2 * loop_ticks);
+			MARK();
+		} else {
+			MARK();
+			kind->run();
+			MARK();
+		}
+	}
+}
+
+/* A turn of the loop by itself: the shortest of a few. */
+static void measure_loop(void)
+{
+	loop_ticks = ~0ull;
+	for (u32 i = 0; i < GAP_SAMPLES; i++)
+		loop_ticks = MIN(loop_ticks, wait_for_gap(1));
+}
+
+/* The option kinds= names it, or is not there. */
+static bool wanted(const char *name)
+{
+	const char *list = option_text("kinds");
+
+	while (list && *list && *list != ' ') {
+		size_t length = strlen(name);
+
+		if (!memcmp(list, name, length) &&
+			(list[length] == ',' || list[length] == ' ' || !list[length]))
+			return true;
+		while (*list && *list != ' ' && *list++ != ',')
+			;
+	}
+	return !list;
+}
+
 void __noreturn guest_main(u32 magic, u32 info)
 {
-	u64 overhead, min, median, n;
+	static const struct kind nothing = { "nothing", op_nothing };
+	u64 overhead;
+	u32 n;
 
 	boot_read(magic, info);
 	machine_reset();
 	trap_handle(VECTOR_SPURIOUS - 0x10, eoi);
 	pm_timer = (u16)option_number("pmtimer", 0x608);
-	n = MIN(MAX(option_number("n", SAMPLES_DEFAULT), 1), SAMPLES_MAX);
-	measure(op_nothing, (u32)n, &overhead, &median);
-	print("BENCH-START samples=%lu overhead=%lu torpor=%d\n", n, overhead, under_torpor());
-	for (u32 i = 0; i < ARRAY_SIZE(kinds); i++) {
-		if (kinds[i].needs_torpor && !under_torpor())
+	ioapic_read(1); /* selects the register that the IOAPIC's window shows */
+	n = (u32)MIN(MAX(option_number("n", SAMPLES_DEFAULT), 1), SAMPLES_MAX);
+	measure(&nothing, n);
+	overhead = samples[0];
+	measure_loop();
+	print("BENCH-START samples=%u overhead=%lu torpor=%d\n", n, overhead, under_torpor());
+	for (const struct kind *kind = kinds; kind < kinds + ARRAY_SIZE(kinds); kind++) {
+		u32 count = kind->arm ? MIN(n, (u32)GAP_SAMPLES) : n;
+		u64 base = kind->arm ? 0 : overhead;
+
+		if (!wanted(kind->name) || (kind->possible && !kind->possible()))
 			continue;
-		if (kinds[i].run == op_wrmsr && !cpuid_ecx(1, 24))
-			continue;
-		measure(kinds[i].run, (u32)n, &min, &median);
-		print("BENCH %s %lu %lu\n", kinds[i].name, less(min, overhead),
-			less(median, overhead));
+		settle();
+		measure(kind, count);
+		print("BENCH %s %lu %lu\n", kind->name, less(samples[0], base),
+			less(samples[count / 2], base));
+		if (option_number("trace", 0))
+			trace(kind);
 	}
 	print("BENCH-DONE\n");
 	guest_exit(0);

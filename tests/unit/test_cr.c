@@ -212,7 +212,7 @@ static void long_mode_round_trips(void **state)
 	}
 }
 
-/* SDM 3A 9.8.5 */
+/* SDM 3A 10.8.5 */
 static void long_mode_conditions(void **state)
 {
 	(void)state;

@@ -21,7 +21,7 @@ static int from_dr(u32 dr, u32 gpr, u64 *value)
 	return vector;
 }
 
-/* SDM 3B 17.2: which bits can be written, and what the others read. */
+/* SDM 3B 18.2: which bits can be written, and what the others read. */
 static u64 oracle(u32 dr, u64 value)
 {
 	switch (dr) {

@@ -246,7 +246,7 @@ static void mtrr_reset(void **state)
 	assert_int_equal(value, 0);
 }
 
-/* SDM 3B 17.17.3: the two registers move together. */
+/* SDM 3B 18.17.3: the two registers move together. */
 static void tsc(void **state)
 {
 	u64 value, adjust;

@@ -19,7 +19,7 @@ enum {
 	GDT_ENTRIES = 16,
 };
 
-/* SDM 3A 7.7: 104 bytes, then the I/O permission bitmap and its terminator. */
+/* SDM 3A 8.7: 104 bytes, then the I/O permission bitmap and its terminator. */
 struct tss {
 	u32 reserved0;
 	u64 rsp[3];

@@ -174,16 +174,14 @@ CASE("BUG-41", "CPUID", "features-work", cpuid_features)
 		frame.rdi = (u64)area;
 		frame.rsp -= 256;
 		run_frame(&frame);
-		/* XGETBV of an index that is not there is #GP (SDM 2D). */
-		works = frame.vector != UD && frame.vector != GP;
+		/* An instruction that is not there is #UD; XGETBV of XINUSE alone is #GP (SDM 2D).
+		 */
+		works = frame.vector == VECTOR_DONE;
 		/* #UD is also VMXON's and GETSEC's answer while CR4 does not enable them. */
 		if (!strcmp(f->name, "VMX") || !strcmp(f->name, "SMX"))
 			expect(!works, "%s without CR4 bit", f->name);
 		else if (advertised || under_torpor())
 			expect_equal(works, advertised, "%s: advertised and works", f->name);
-		if (advertised && works)
-			expect(frame.vector == VECTOR_DONE, "%s ends with vector %lu", f->name,
-				frame.vector);
 	}
 }
 
@@ -203,7 +201,7 @@ CASE("BUG-41", "CPUID", "vmx-hidden", cpuid_vmx_hidden)
 
 CASE("BUG-41", "CPUID", "leaves", cpuid_leaves)
 {
-	struct cpuid r = cpuid(0, 0), over, extended = cpuid(0x80000000, 0);
+	struct cpuid r = cpuid(0, 0), over, highest, extended = cpuid(0x80000000, 0);
 	u32 width = cpuid(0x80000008, 0).eax;
 
 	expect(r.eax >= 1 && r.eax < 0x100, "highest leaf %x", r.eax);
@@ -213,10 +211,10 @@ CASE("BUG-41", "CPUID", "leaves", cpuid_leaves)
 	expect_equal(cpuid_edx(0x80000001, 29), 1, "long mode");
 	if (!under_torpor())
 		return;
+	/* SDM 2A CPUID: beyond the highest basic leaf its data are returned. */
 	over = cpuid(r.eax + 1, 0);
-	r = cpuid(r.eax, 0);
-	expect(!memcmp(&over, &r, sizeof(r)), "a leaf above the highest is the highest");
-	r = cpuid(0, 0);
+	highest = cpuid(r.eax, 0);
+	expect(!memcmp(&over, &highest, sizeof(over)), "a leaf above the highest");
 	if (r.eax >= 0xa) {
 		r = cpuid(0xa, 0);
 		expect_equal(r.eax | r.ebx | r.ecx | r.edx, 0, "leaf 0xA: no PMU");

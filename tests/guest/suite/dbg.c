@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Area DBG, single-step: each instruction that a hypervisor emulates, run with RFLAGS.TF set, must
- * be followed by exactly one #DB with DR6.BS at the next RIP (SDM 3B 17.3.1.4).
+ * be followed by exactly one #DB with DR6.BS at the next RIP (SDM 3B 18.3.1.4).
  */
 #include "tests/guest/lib/case.h"
 #include "tests/guest/lib/insn.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Area DBG, debug registers and the exceptions they make (SDM 3B 17.2, 17.3). */
+/* Area DBG, debug registers and the exceptions they make (SDM 3B 18.2, 18.3). */
 #include "tests/guest/lib/case.h"
 #include "tests/guest/lib/insn.h"
 #include "tests/guest/lib/interrupt.h"

@@ -163,7 +163,7 @@ extern const u8 step_hlt_0[], step_hlt_1[];
 
 CASE("BUG-60", "EVT", "single-step-hlt", evt_step_hlt)
 {
-	/* The trap pending after HLT comes at once: HLT does not sleep (SDM 3B 17.3.1.4). */
+	/* The trap pending after HLT comes at once: HLT does not sleep (SDM 3B 18.3.1.4). */
 	struct trap_frame frame = frame_kernel(step_hlt);
 
 	trap_handle(DB, log_step);
@@ -198,7 +198,7 @@ static bool nest_nmi(struct trap_frame *frame)
 
 CASE("BUG-27", "EVT", "nmi-blocking", evt_nmi_blocking)
 {
-	/* Self-IPIs may not be NMIs (SDM 3A 10.6.1 allows "all including self" and by id). */
+	/* Self-IPIs may not be NMIs (SDM 3A 11.6.1 allows "all including self" and by id). */
 	nmi_depth = nmi_deepest = 0;
 	trap_handle(NMI, nest_nmi);
 	lapic_write(LAPIC_ICR_HIGH, lapic_read(LAPIC_ID));

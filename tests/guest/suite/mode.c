@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Area MODE: out of 64-bit mode and back, by way of compatibility mode, 32-bit PAE paging, no
- * paging and real mode (SDM 3A 9.8.5). The excursions are in mode_switch.asm.
+ * paging and real mode (SDM 3A 10.8.5). The excursions are in mode_switch.asm.
  */
 #include "tests/guest/lib/case.h"
 #include "tests/guest/lib/insn.h"

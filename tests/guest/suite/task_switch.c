@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Area TASK, hardware task switches in 32-bit protected mode (SDM 3A 7.3): JMP, CALL, IRET, task
+ * Area TASK, hardware task switches in 32-bit protected mode (SDM 3A 8.3): JMP, CALL, IRET, task
  * gates, and the faults that come before and after the switch is committed. On a hypervisor that
  * refuses task switches by ending the VM, option taskswitch=0 leaves these cases out.
  */
@@ -27,7 +27,7 @@
 #define VM86_CODE     0x9000
 #define ENTRY_SIZE    16
 
-/* SDM 3A figure 7-2. */
+/* SDM 3A figure 8-2. */
 struct tss32 {
 	u32 link, esp0, ss0, esp1, ss1, esp2, ss2, cr3, eip, eflags;
 	u32 eax, ecx, edx, ebx, esp, ebp, esi, edi;
@@ -230,7 +230,7 @@ CASE("BUG-67", "TASK", "switch-refused", task_refused)
 
 CASE("BUG-67", "TASK", "switch-bad-cs", task_bad_cs)
 {
-	/* CS is checked when the switch is committed: the fault is the new task's (SDM 3A 7.3). */
+	/* CS is checked when the switch is committed: the fault is the new task's (SDM 3A 8.3). */
 	set_up(other_jmp);
 	task_third = new_task(other_jmp);
 	task_third.cs = SEL_DATA;

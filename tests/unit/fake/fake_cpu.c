@@ -318,7 +318,7 @@ void insn_write_cr8(u64 value)
 
 /* ---------------------------------------------------------------- debug registers */
 
-/* SDM 3B 17.2.4: with DR7.GD set each access is #DB; delivery clears GD. */
+/* SDM 3B 18.2.4: with DR7.GD set each access is #DB; delivery clears GD. */
 static bool dr_guarded(void)
 {
 	if (!(fake_cpu->dr[7] & DR7_GD))

@@ -383,7 +383,7 @@ void fake_vmentry(void)
 		fake_vmcs_get(VMCS_GUEST_GDTR_LIMIT) };
 	fake_cpu->idtr = (struct fake_table){ fake_vmcs_get(VMCS_GUEST_IDTR_BASE),
 		fake_vmcs_get(VMCS_GUEST_IDTR_LIMIT) };
-	/* SDM 3C 27.7: the valid bit is cleared by the exit that follows. */
+	/* SDM 3C 25.8.3: the valid bit is cleared by the exit that follows. */
 	fake_cpu->current_vmcs->launched = true;
 	fake_cpu->in_guest = true;
 }
