@@ -32,7 +32,10 @@ def from_options(options, esp, hypervisor=()):
              f"[vm {VM_NAME}]"]
 
     def put(key, path, text=""):
-        place = esp.add_unique(FOLDER, path)
+        try:
+            place = esp.add_unique(FOLDER, path)
+        except RunError as error:
+            raise RunError(error.status, f"--{key} {error}") from None
         name = one_line(str(path), place.replace("/", "\\"))
         lines.append(f"{key} = \\{name}" + (f" {text}" if text else ""))
 
@@ -94,7 +97,7 @@ def from_file(name, esp):
     try:
         text = path.read_bytes().decode("latin-1")
     except OSError as error:
-        raise RunError(USAGE, f"{name}: {error.strerror}") from None
+        raise RunError(USAGE, f"--config {name}: {error.strerror}") from None
     lines = text.split("\n")
     if lines and not lines[-1]:
         lines.pop()

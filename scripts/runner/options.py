@@ -15,7 +15,7 @@ CPUS_MAX = 64
 
 EXIT_STATUSES = """\
 exit status:
-  0     the guest powered off
+  0     the guest powered off or reset (a VM is not started again)
   odd   the guest's own code: v written to port 0xf4 gives ((v & 0x7f) << 1) | 1
   64    bad arguments, or a mistake in the configuration
   66    the machine cannot run it (no VMX, a feature or a program is missing, ...)
@@ -147,6 +147,11 @@ def parse(arguments, loader):
 
 def settle_host_memory(options, files_size, limit):
     """The machine's memory when it was not given: room for the guest, the files and the firmware."""
+    if options.kernel:
+        most = options.host_memory if options.host_memory_given else limit
+        if options.memory >= most:
+            raise RunError(USAGE, f"--memory: {options.memory >> 20} MiB do not fit into a machine of "
+                           f"{most >> 20} MiB (--host-memory)")
     if options.host_memory_given:
         return
     need = options.memory + 2 * files_size + FIRMWARE_MEMORY

@@ -238,6 +238,8 @@ USAGE_ERRORS = [
     (["--kernel", "/etc"], "/etc"),
     (["--kernel", "K", "--memory", "12Q"], "12Q"),
     (["--kernel", "K", "--memory", "0"], "memory"),
+    (["--kernel", "K", "--memory", "64G"], "--memory"),
+    (["--kernel", "K", "--memory", "1G", "--host-memory", "512M"], "--host-memory"),
     (["--kernel", "K", "--cpus", "0"], "cpus"),
     (["--kernel", "K", "--cpu-model", "z80"], "z80"),
     (["--kernel", "K", "--config", "K"], "--config"),
