@@ -8,7 +8,8 @@ import termios
 import tty
 
 ESCAPE = 0x01
-HELP = "console: Ctrl-A x ends the machine, Ctrl-A a sends Ctrl-A"
+SHOWN = b"\033[0m\033[?25h"  # colours off, cursor on: a guest may have changed both
+HELP = "console: Ctrl-A x ends the machine (Ctrl-C before the guest runs), Ctrl-A a sends Ctrl-A"
 
 
 class Terminal:
@@ -29,6 +30,8 @@ class Terminal:
         if self._saved is not None:
             termios.tcsetattr(self.fd, termios.TCSADRAIN, self._saved)
             self._saved = None
+            if os.isatty(1):
+                os.write(1, SHOWN)
 
     def read(self):
         """(bytes for the guest, True if the person wants to end)."""
