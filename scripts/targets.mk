@@ -22,6 +22,7 @@ esp: setup guest ## build/esp/: a tree that boots a real machine from a FAT stic
 
 # Everything that scripts/check builds, by names that stay when files move.
 torpor: $(BUILD)/BOOTX64.EFI
+	@:
 unit-tests: $(UNIT_TESTS:%=$(BUILD)/host/%)
 
 check: setup ## static checks, unit tests and boot tests
@@ -74,8 +75,8 @@ clean: ## remove everything that was built or fetched
 	$(Q)rm -rf $(BUILD)
 
 help: ## this list
-	$(Q)sed -n 's/^\([a-z][a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | sort -u | \
-		awk -F'|' '{ printf "%-20s %s\n", $$1, $$2 }'
+	$(Q)sed -n 's/^\([a-z][a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | LC_ALL=C sort -u | \
+		awk -F'\t' '{ printf "%-20s %s\n", $$1, $$2 }'
 
 .PHONY: setup guest run esp torpor unit-tests check check-static check-boot check-nested \
 	check-cpus check-budgets bench \
