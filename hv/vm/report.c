@@ -35,7 +35,7 @@ void vm_report(const struct vm *vm)
 	bool done[EXIT_REASONS] = { false };
 	char json[1600];
 	size_t used = 0;
-	u64 total = 0, host = 0;
+	u64 total = 0, host = 0, ticks = vm->end_tsc - vm->start_tsc;
 	u32 reason;
 
 	for (u32 id = 0; id < vm->vcpu_count; id++)
@@ -54,9 +54,12 @@ void vm_report(const struct vm *vm)
 			used += fmt_print(json + used, sizeof(json) - used, "%s\"%s\":%lu",
 				used ? "," : "", name ? name : "undefined", exits_of(vm, reason));
 	}
+	if (vm->profile && ticks)
+		log_info("  %lu of %lu ticks in the hypervisor, %lu in 1000", host, ticks,
+			host * 1000 / ticks);
 	status_event(
 		"{\"event\":\"exits\",\"vm\":\"%s\",\"tsc\":%lu,\"host_tsc\":%lu,\"exits\":{%s}}",
-		vm->config->name, vm->end_tsc - vm->start_tsc, host, json);
+		vm->config->name, ticks, host, json);
 	status_event("{\"event\":\"vm\",\"name\":\"%s\",\"status\":%u,\"reason\":\"%s\"}",
 		vm->config->name, vm_status(vm), vm_stop_text(vm));
 }
