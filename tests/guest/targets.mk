@@ -40,6 +40,7 @@ $(GUEST_OUT)/%.elf: $(BUILD)/tests/bench/%.c.guest.o $(GUEST_LIB) tests/guest/li
 	$(Q)$(guest_link)
 
 guests: $(GUEST_ELF) ## payload kernels of the boot tests
+	@:
 
 .PHONY: guests
 .SECONDARY: $(GUEST_LIB) $(GUEST_SUITE) $(GUEST_ALONE)
