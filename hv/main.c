@@ -12,7 +12,6 @@
 #include "hv/cpu/serial.h"
 #include "hv/cpu/status.h"
 #include "hv/lib/log.h"
-#include "hv/lib/string.h"
 #include "hv/mem/frames.h"
 #include "hv/vm/vm.h"
 #include "vmx/guest_state.h"

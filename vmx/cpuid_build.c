@@ -174,7 +174,7 @@ static void build_leaf_7(const struct build *b)
 	struct cpuid_regs zero = { 0 }, one = { 0 };
 
 	/* EAX: the highest subleaf. */
-	zero.eax = MIN(host(b, 7, 0).eax, 1u);
+	zero.eax = host(b, 7, 0).eax ? 1 : 0;
 	add_features(b, 7, 0, &zero);
 	add_row(b, 7, zero);
 	if (zero.eax) {

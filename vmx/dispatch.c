@@ -8,7 +8,7 @@
 #include "hv/lib/log.h"
 #include "hv/vm/vm.h"
 
-static exit_handler exit_undefined, exit_skip, exit_unexpected;
+static exit_handler exit_reload, exit_undefined, exit_skip, exit_unexpected;
 
 #define ALL	 EXIT_ALL_REGISTERS
 #define DELIVERY EXIT_MAY_INTERRUPT_DELIVERY
@@ -23,8 +23,8 @@ const struct exit_row exit_table[EXIT_REASONS] = {
 	/* Only with the dual-monitor treatment of SMIs, which is not used. */
 	[EXIT_IO_SMI] = { exit_unexpected, ALL },
 	[EXIT_OTHER_SMI] = { exit_unexpected, ALL },
-	[EXIT_INTERRUPT_WINDOW] = { exit_interrupt_window, 0 },
-	[EXIT_NMI_WINDOW] = { exit_nmi_window, 0 },
+	[EXIT_INTERRUPT_WINDOW] = { exit_reload, 0 },
+	[EXIT_NMI_WINDOW] = { exit_reload, 0 },
 	[EXIT_TASK_SWITCH] = { exit_task_switch, ALL | DELIVERY },
 	[EXIT_CPUID] = { exit_cpuid, 0 },
 	/* CR4.SMXE cannot be set: #UD comes first; listed for completeness. */
@@ -69,7 +69,8 @@ const struct exit_row exit_table[EXIT_REASONS] = {
 	[38] = { exit_unexpected, ALL },
 	[EXIT_PAUSE] = { exit_skip, 0 },
 	[42] = { exit_unexpected, ALL },
-	[EXIT_TPR_BELOW_THRESHOLD] = { exit_tpr_below_threshold, 0 },
+	/* Trap-like: RIP is already behind the instruction (SDM 3C 30.1.2). */
+	[EXIT_TPR_BELOW_THRESHOLD] = { exit_reload, 0 },
 	[EXIT_APIC_ACCESS] = { exit_unexpected, ALL },
 	[EXIT_VIRTUALIZED_EOI] = { exit_unexpected, ALL },
 	[EXIT_GDTR_IDTR_ACCESS] = { exit_unexpected, ALL },
@@ -121,6 +122,13 @@ enum exit_action exit_dispatch_extended(struct vcpu *vcpu, const struct exit_row
 	if (row->flags & EXIT_MAY_INTERRUPT_DELIVERY)
 		event_requeue_interrupted(vcpu);
 	return row->handler(vcpu);
+}
+
+/* Something may be injected now: the run loop decides and, if nothing waits, closes the window. */
+static enum exit_action exit_reload(struct vcpu *vcpu)
+{
+	(void)vcpu;
+	return EXIT_RELOAD;
 }
 
 static enum exit_action exit_undefined(struct vcpu *vcpu)

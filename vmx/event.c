@@ -70,8 +70,7 @@ static enum exit_action combine(struct vcpu *vcpu, enum vector *vector, s64 *err
 	if (first == DOUBLE_FAULT && second != BENIGN) {
 		log_error("vm %s: triple fault (vector %u while #DF was delivered)",
 			vcpu->vm->config->name, *vector);
-		vcpu->vm->stop = STOP_CRASH;
-		return EXIT_STOP;
+		return vcpu_crash(vcpu);
 	}
 	if ((first == CONTRIBUTORY && second == CONTRIBUTORY) ||
 		(first == PAGE_FAULT && (second == CONTRIBUTORY || second == PAGE_FAULT))) {
@@ -85,10 +84,8 @@ enum exit_action raise_exception(struct vcpu *vcpu, enum vector vector, s64 erro
 {
 	enum exit_action action = combine(vcpu, &vector, &error_code);
 
-	if (action != EXIT_RESUME) {
-		vcpu->pending |= PENDING_STOP;
+	if (action != EXIT_RESUME)
 		return action;
-	}
 	if (is_fault(vector))
 		vmcs_write(VMCS_GUEST_RFLAGS, vmcs_read(VMCS_GUEST_RFLAGS) | RFLAGS_RF);
 	event_clear_shadow();

@@ -87,8 +87,8 @@ enum exit_action vcpu_crash(struct vcpu *vcpu);
 
 /* The handlers, one for each kind; vmx/dispatch.c maps reasons to them. */
 exit_handler exit_cpuid, exit_rdmsr, exit_wrmsr, exit_cr_access, exit_dr_access, exit_xsetbv;
-exit_handler exit_io, exit_hlt, exit_invd, exit_vmcall, exit_ept_violation, exit_task_switch;
-exit_handler exit_exception, exit_external_interrupt, exit_interrupt_window, exit_nmi_window;
-exit_handler exit_rdpmc, exit_triple_fault, exit_preemption_timer, exit_tpr_below_threshold;
+exit_handler exit_io, exit_hlt, exit_vmcall, exit_ept_violation, exit_task_switch;
+exit_handler exit_exception, exit_external_interrupt, exit_rdpmc, exit_triple_fault;
+exit_handler exit_preemption_timer;
 
 #endif

@@ -5,7 +5,6 @@
  */
 #include "hv/cpu/irq.h"
 #include "hv/cpu/registers.h"
-#include "hv/dev/lapic.h"
 #include "hv/lib/log.h"
 #include "hv/vm/vm.h"
 #include "vmx/controls.h"
@@ -30,29 +29,9 @@ enum exit_action exit_external_interrupt(struct vcpu *vcpu)
 	return EXIT_RELOAD;
 }
 
-enum exit_action exit_interrupt_window(struct vcpu *vcpu)
-{
-	/* The run loop injects and, if nothing waits any more, closes the window. */
-	(void)vcpu;
-	return EXIT_RELOAD;
-}
-
-enum exit_action exit_nmi_window(struct vcpu *vcpu)
-{
-	(void)vcpu;
-	return EXIT_RELOAD;
-}
-
 enum exit_action exit_preemption_timer(struct vcpu *vcpu)
 {
 	vcpu->pending |= PENDING_TIMER;
-	return EXIT_RELOAD;
-}
-
-enum exit_action exit_tpr_below_threshold(struct vcpu *vcpu)
-{
-	/* Trap-like: RIP is already behind the instruction (SDM 3C 30.1.2). */
-	lapic_tpr_changed(vcpu->lapic);
 	return EXIT_RELOAD;
 }
 

@@ -132,13 +132,19 @@ static inline bool takes_whole(const struct port_device *device, u16 port, u32 s
 	return size == 1 || (device->wide && within_dword(port, size));
 }
 
+/* No device has a port of this access: not in its page, and it stays within it. */
+static inline bool nobody(u16 port, u32 size)
+{
+	return !pages[port >> 8] && (port & 0xff) + size <= 0x100;
+}
+
 /* Out of line: what all but a few guests do is one access of the right width. */
 static __attribute__((noinline)) u32 read_bytes(struct platform *platform, u16 port, u32 size)
 {
 	u32 value = 0;
 
-	if (size == 1)
-		return 0xff;
+	if (size == 1 || nobody(port, size))
+		return all_ones(size);
 	for (u32 i = 0; i < size; i++) {
 		/* Beyond port 0xffff there is nothing. */
 		u32 at = port + i;
@@ -162,7 +168,9 @@ u32 platform_io_read(struct platform *platform, u16 port, u32 size)
 static __attribute__((noinline)) void write_bytes(
 	struct platform *platform, u16 port, u32 size, u32 value)
 {
-	for (u32 i = 0; size > 1 && i < size && port + i <= 0xffff; i++)
+	if (size == 1 || nobody(port, size))
+		return;
+	for (u32 i = 0; i < size && port + i <= 0xffff; i++)
 		platform_io_write(platform, (u16)(port + i), 1, value >> 8 * i & 0xff);
 }
 

@@ -54,6 +54,7 @@ static inline gva_t gva(u64 value)
 
 #define BIT(n)			 (1ul << (n))
 #define ARRAY_SIZE(a)		 (sizeof(a) / sizeof((a)[0]))
+/* MIN and MAX evaluate their arguments twice: give them values, not calls. */
 #define MIN(a, b)		 ((a) < (b) ? (a) : (b))
 #define MAX(a, b)		 ((a) > (b) ? (a) : (b))
 #define ALIGN_DOWN(x, a)	 ((x) & ~((u64)(a)-1))

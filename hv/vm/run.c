@@ -13,7 +13,6 @@
 #include "hv/cpu/registers.h"
 #include "hv/cpu/serial.h"
 #include "hv/cpu/time.h"
-#include "hv/dev/lapic.h"
 #include "hv/lib/log.h"
 #include "vmx/entry.h"
 #include "vmx/entry_check.h"
@@ -113,8 +112,10 @@ struct platform_host vm_platform_host(struct vm *vm)
 	};
 }
 
-/* How often the UART is looked at: rarely, but every 16 bytes' time (at 115200 baud) while output
- * waits. */
+/*
+ * How often the UART is looked at: rarely, but every 16 bytes' time (at 115200 baud) while output
+ * waits.
+ */
 #define CONSOLE_IDLE_HZ 100
 #define CONSOLE_BUSY_HZ 720
 
@@ -155,6 +156,15 @@ static void take_host_nmis(struct vcpu *vcpu)
 		event_queue_nmi(vcpu);
 }
 
+/* What may have happened outside of the guest, each time it is not running. */
+static void look_around(struct vcpu *vcpu)
+{
+	platform_run_timers(vcpu->vm->platform);
+	poll_console(vcpu);
+	serve_console(vcpu->vm);
+	take_host_nmis(vcpu);
+}
+
 static void arm_timer(u64 deadline)
 {
 	if (vmx_control(&vmx_machine.controls, CONTROLS_PIN, PIN_PREEMPTION_TIMER)) {
@@ -170,7 +180,9 @@ static void arm_timer(u64 deadline)
 
 static u64 next_deadline(const struct vcpu *vcpu)
 {
-	return MIN(platform_next_deadline(vcpu->vm->platform), vcpu->console_deadline);
+	u64 devices = platform_next_deadline(vcpu->vm->platform);
+
+	return MIN(devices, vcpu->console_deadline);
 }
 
 /* SDM 2A HLT: nothing but an interrupt that the guest takes, an NMI, INIT or reset ends it. */
@@ -187,10 +199,7 @@ static void wait_halted(struct vcpu *vcpu)
 			return;
 		}
 		host_idle(next_deadline(vcpu));
-		poll_console(vcpu);
-		take_host_nmis(vcpu);
-		platform_run_timers(vm->platform);
-		serve_console(vm);
+		look_around(vcpu);
 	}
 	vcpu->halted = false;
 }
@@ -237,20 +246,17 @@ static bool prepare(struct vcpu *vcpu)
 		 * comes here each time before an interrupt could make it exit (BUG-48).
 		 */
 		insn_take_interrupts();
-		platform_run_timers(vm->platform);
-		poll_console(vcpu);
-		serve_console(vm);
-		take_host_nmis(vcpu);
+		look_around(vcpu);
 		if (vcpu->halted)
 			wait_halted(vcpu);
 		if (vm->stop != STOP_NONE)
 			return false;
-		if (vcpu->primary_controls & PRIMARY_TPR_SHADOW)
-			lapic_tpr_changed(vcpu->lapic);
 	} while (vcpu->pending & PENDING_STOP);
 	event_prepare_entry(vcpu);
-	/* What the handler of an NMI wrote before this moment may be overwritten; afterwards it
-	 * stays. */
+	/*
+	 * What the handler of an NMI wrote before this moment may be overwritten; afterwards it
+	 * stays.
+	 */
 	if (this_cpu()->nmi_count)
 		nmi_arrived(this_cpu());
 	arm_timer(next_deadline(vcpu));

@@ -2,7 +2,6 @@
 /* The life of a virtual machine, from its configuration to its status. Called by hv/main.c. */
 #include "hv/vm/vm.h"
 
-#include "hv/cpu/cpu.h"
 #include "hv/cpu/insn.h"
 #include "hv/cpu/status.h"
 #include "hv/cpu/time.h"
@@ -10,7 +9,6 @@
 #include "hv/dev/lapic.h"
 #include "hv/dev/mp_table.h"
 #include "hv/lib/log.h"
-#include "hv/lib/string.h"
 #include "hv/mem/frames.h"
 #include "hv/vm/loader.h"
 #include "hv/vm/run.h"

@@ -169,7 +169,9 @@ def payload_hostile(test):
                      f"cmdline = seed={seed} rounds=10000\nmemory = 64M\ntest-device = yes\n\n"
                      for seed in HOSTILE_SEEDS)
     run = test.run("--config", test.write("hostile.conf", config))
-    for name, event in run.vm_events().items():
+    events = run.vm_events()
+    expect(len(events) == len(HOSTILE_SEEDS), f"{len(events)} of {len(HOSTILE_SEEDS)} VMs ended")
+    for name, event in events.items():
         expect(event["status"] == 1, f"vm {name} ended with {event}")
         logged = len(re.findall(rf"vm {name}: (INIT|SIPI) ", run.console))
         expect(logged <= 1, f"vm {name} filled the log: {logged} INITs and SIPIs")
